@@ -10,7 +10,7 @@
 #   make test SLOW=1                          run every test
 #   make test SLOW=1 PART=2/4                 the quick ones and a quarter of the slow ones, as CI does
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
-#   make test WORKERS=0                       in one process instead of two at a time
+#   make test WORKERS=0                       in one process instead of three at a time
 #   make lint                                 what ruff has to say, and of types tsc and pyright
 #   make messages                             bring the catalogues of other languages in step with the code
 #   make clean                                remove .venv and what the tools leave behind
@@ -21,7 +21,7 @@ PIP_FLAGS ?=
 PYTEST_ARGS ?=
 SLOW ?= $(CI)
 PART ?=
-WORKERS ?= 2
+WORKERS ?= 3
 HOSTS ?=
 REPLICAS ?= 2
 

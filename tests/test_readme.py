@@ -43,6 +43,7 @@ TRANSFORMERLENS = (
     "patched = reader.read",
     "effects = reader.effects",
     "parts = reader.score_parts",
+    "circuit = reader.circuit",
 )
 
 

@@ -34,6 +34,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--font-render-hinting=none",  # as outside of the shell; with it texts are wider there
     LOCAL_ONLY,
 )
 MISSING = (

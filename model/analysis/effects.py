@@ -32,6 +32,7 @@ class Effects:
     alternatives: np.ndarray | None
     parts: dict[str, np.ndarray]
     _heads: dict[str, np.ndarray] = field(repr=False)
+    _directions: dict[str, list[np.ndarray]] = field(repr=False)
 
     @property
     def kinds(self) -> list[str]:
@@ -40,10 +41,21 @@ class Effects:
 
     def heads(self, kind: str) -> np.ndarray:
         """What each head adds for each position that it read, (L, H, T, S); a ValueError for other kinds."""
+        self._check(kind)
+        return self._heads[kind]
+
+    def directions(self, kind: str) -> list[np.ndarray]:
+        """By layer the directions (H, T, K) in the contexts of its heads that lead to the logits.
+
+        A direct effect is a weight times the value that it reads, along the direction of its head and step.
+        """
+        self._check(kind)
+        return self._directions[kind]
+
+    def _check(self, kind: str) -> None:
         if kind not in self._heads:
             kinds = " and ".join(self._heads)
             raise ValueError(f"direct effects on a word are those of decoder heads, here of {kinds}; got {kind!r}")
-        return self._heads[kind]
 
     @property
     def rest(self) -> float:
@@ -84,6 +96,7 @@ def direct_effects(
     compared = logits.mean(1) if alternatives is None else logits[steps, alternatives]
     parts = {"output_bias": bias[ids] - _of_words(bias, alternatives)}
     heads: dict[str, list[np.ndarray]] = {}
+    directions: dict[str, list[np.ndarray]] = {}
     modules = sublayers(trace)
     streams = [trace["decoder.input.stream"], *(trace[f"{residual}.stream"] for _, residual in modules)]  # (T, D)
     # From the output down: each part is its vector times the direction that leads from there to the compared logits.
@@ -99,10 +112,12 @@ def direct_effects(
             parts[module] = (direction * output).sum(1)
             continue
         projection = f"{module}.output_projection"
-        effect = _of_heads(trace, module, direction, parameters[f"{projection}.weight"])
+        of_heads = _in_contexts(direction, parameters[f"{projection}.weight"], len(trace[f"{module}.weights"]))
+        effect = _of_heads(trace, module, of_heads)
         parts[f"{module}.bias"] = (direction * parameters.get(f"{projection}.bias", 0)).sum(1)
         parts[module] = effect.sum((0, 2))
         heads.setdefault(module.rpartition(".")[2], []).insert(0, effect)
+        directions.setdefault(module.rpartition(".")[2], []).insert(0, of_heads)
     for name in ("positions", "tokens"):
         parts[f"input.{name}"] = (direction * trace[f"decoder.input.{name}"]).sum(1)
     dtype = trace["logits"].dtype
@@ -111,6 +126,7 @@ def direct_effects(
         alternatives,
         {name: part.astype(dtype) for name, part in reversed(parts.items())},
         {kind: np.stack(heads[name]).astype(dtype) for kind, name in _MODULES.items() if name in heads},
+        {kind: directions[name] for kind, name in _MODULES.items() if name in directions},
     )
 
 
@@ -141,6 +157,16 @@ def _before_norm(
     centred = scaled - scaled.mean(1, keepdims=True)
     size = x.var(1, keepdims=True, dtype=np.float64)
     return centred / np.sqrt(size + norm_eps), of_bias
+
+
+def hold_norm(vector: np.ndarray, x: np.ndarray, norm: str, parameters: Arrays, norm_eps: float) -> np.ndarray:
+    """A vector (D,) after a norm without its bias, held at the deviation that x (D,) gave it; unchanged without one."""
+    if f"{norm}.weight" not in parameters:
+        return vector
+    if f"{norm}.bias" in parameters:
+        vector, x = vector - vector.mean(), x - x.mean(dtype=np.float64)
+    deviation = np.sqrt(np.square(x, dtype=np.float64).mean() + norm_eps)
+    return vector * parameters[f"{norm}.weight"] / deviation
 
 
 def compared_words(
@@ -179,10 +205,15 @@ def sublayers(trace: Arrays, stack: str = "decoder") -> list[tuple[str, str]]:
     return addresses
 
 
-def _of_heads(trace: Arrays, module: str, direction: np.ndarray, projection: np.ndarray) -> np.ndarray:
-    """Weights times values, projected (D, H * K), along the direction (T, D)."""
+def _in_contexts(direction: np.ndarray, projection: np.ndarray, n_heads: int) -> np.ndarray:
+    """A direction (T, D) after an output projection (D, H * K) as directions (H, T, K) in the contexts of its heads."""
+    of_heads = projection.astype(np.float64).reshape(len(projection), n_heads, -1).swapaxes(0, 1)  # (H, D, K)
+    # A product per head: one of all heads is large enough for numpy to wake threads, which costs more than it does.
+    return direction @ of_heads
+
+
+def _of_heads(trace: Arrays, module: str, directions: np.ndarray) -> np.ndarray:
+    """Weights times values along directions (H, T, K), (H, T, S)."""
     weights, values = trace[f"{module}.weights"], trace[f"{module}.v"]  # (H, T, S), (G, S, K)
     values = np.repeat(values, len(weights) // len(values), axis=0)  # (H, S, K)
-    of_heads = projection.astype(np.float64).reshape(len(projection), len(values), -1).swapaxes(0, 1)  # (H, D, K)
-    # A product per head: one of all heads is large enough for numpy to wake threads, which costs more than it does.
-    return weights * (direction @ of_heads @ values.swapaxes(1, 2))
+    return weights * (directions @ values.swapaxes(1, 2))

@@ -19,12 +19,18 @@ BIAS, DISTANCE = "bias", "distance"
 GROUPS = ("positions", "words", "earlier heads", "feed-forward", "bias", "distance")  # that a card of a head shows
 ON_BOTH_SIDES = ("positions", "distance")  # groups of which the share is that at query and key
 CAUSES = ("by_position", "by_words", "by_earlier_heads")  # what decides where a head looks, as measures of heads
-_HEAD = re.compile(r"(cross )?head (\d+)\.\d+")
+_HEAD = re.compile(r"(cross )?head (\d+)\.(\d+)")
 
 
 def head_name(module: str, layer: int, head: int) -> str:
     """The name of the part that a head wrote: "head 16.0", or "cross head 1.2" of a "cross_attention"."""
     return f"{'cross ' if module == 'cross_attention' else ''}head {layer}.{head}"
+
+
+def head_of_part(name: str) -> tuple[bool, int, int] | None:
+    """Of a part that a head wrote whether it is of cross-attention, its layer and its number; None of other parts."""
+    match = _HEAD.fullmatch(name)
+    return match and (bool(match[1]), int(match[2]), int(match[3]))
 
 
 def by_module(name: str) -> str:
@@ -111,6 +117,34 @@ class ScoreParts:
         """
         self._check(query, 0)
         return self._queries[:, query], self._keys
+
+    def weighted(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The parts of a weighted sum of scores, float64 (parts of the query,) and (parts of the key,).
+
+        Scores are those above the mean over the keys of their row; `weights` (T, S) are any numbers. Either array sums
+        to the sum of their products over all cells that may be attended to.
+        """
+        # The mean is taken off the weights, as only sums of their products with the scores matter.
+        centred = self.above_mean(np.asarray(weights, np.float64))
+        of_queries = np.einsum("atk,tk->a", self._queries, centred @ self._keys.sum(0))
+        of_keys = np.einsum("bsk,sk->b", self._keys, centred.T @ self._queries.sum(0))
+        if self._distance is not None:
+            of_queries[-1] += (centred * self._distance).sum()
+            of_keys[-1] += (centred * self._distance).sum()
+        return of_queries, of_keys
+
+    def weighted_row(self, query: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Like `weighted` of one row, weights (S,), but with the keys apart: (parts of the query,), (parts, S)."""
+        mask = self.mask[query]
+        of_queries = less_row_means(self.queries_of_row(query), mask) @ np.where(mask, weights, 0.0)
+        return of_queries, less_row_means(self.keys_of_row(query), mask) * np.where(mask, weights, 0.0)
+
+    def slopes_before_cap(self, slopes: np.ndarray, query: int) -> np.ndarray:
+        """A gradient by the scores of one row (S,), as one by its scores before the cap, where there is one."""
+        if not self.cap:
+            return slopes
+        before = self.scores[query] - (0.0 if self._distance is None else self._distance[query])
+        return slopes * (1 - np.tanh(before / self.cap) ** 2)
 
     def without(self, side: str, parts: Callable[[str], bool]) -> np.ndarray:
         """By how much scores change, float64 (T, S), without some parts of the "queries" or "keys", norms held.

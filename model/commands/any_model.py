@@ -67,7 +67,7 @@ def read(args: Namespace) -> None:
     print(*lines, sep="\n")
     arrays = {}
     if args.effects:
-        words = [patches.one_token(reader, word) for word in (args.effects, args.against) if word]
+        words = [reader.spaced_token(word) for word in (args.effects, args.against) if word]
         effects = reader.effects(result, words[0], against=words[1] if len(words) > 1 else None)
         print(*strongest_heads(effects, result), sep="\n")
         arrays = {f"heads.{kind}": effects.heads(kind) for kind in effects.kinds}

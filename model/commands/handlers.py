@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from model.adapters.marian import import_marian
-from model.commands import any_model, corpus, table, why
+from model.commands import any_model, circuit, corpus, table, why
 from model.commands.refresh import refresh
 from model.commands.results import as_json, save
 from model.measures import atlas, checks, context, reports
@@ -117,6 +117,11 @@ def run_write(args: Namespace) -> None:
 def run_read(args: Namespace) -> None:
     """Print how probable a model finds each token of a text."""
     any_model.read(args)
+
+
+def run_circuit(args: Namespace) -> None:
+    """Print the circuit of a word."""
+    circuit.run(args)
 
 
 def run_translate(args: Namespace) -> None:

@@ -36,7 +36,7 @@ def patched(args: Namespace, reader: Any, given: Mapping[str, Any], result: Any,
         ValueError: if the texts cannot be compared.
     """
     other = reader.read(**{**given, "text": args.source})
-    answer, against = (None if word is None else one_token(reader, word) for word in (args.answer, args.than))
+    answer, against = (None if word is None else reader.spaced_token(word) for word in (args.answer, args.than))
     patching = reader.patching(other, result, answer=answer, against=against)
     patches = [HeadPatch(head.kind, head.layer, head.head, args.what or WHAT[0]) for head in heads.off]
     edits = patching.edits(*patches)
@@ -44,22 +44,16 @@ def patched(args: Namespace, reader: Any, given: Mapping[str, Any], result: Any,
     return changed, list(_lines(patching, patches))
 
 
-def one_token(reader: Any, word: str) -> str:
-    """A word as it follows a space where that is one token, which is how most vocabularies hold it."""
-    spaced = f" {word}"
-    return spaced if len(reader.tokenizer(spaced, add_special_tokens=False)["input_ids"]) == 1 else word
-
-
 def _lines(patching: Any, patches: list[HeadPatch]) -> Iterator[str]:
     answer, against = patching.words
     yield f"logit of {answer} less that of {against}:"
     yield f"{patching.clean:8.3f}  in the other text"
     yield f"{patching.corrupted:8.3f}  here"
-    shares = {kind: patching.heads(kind, patches[0].what) for kind in {patch.kind for patch in patches}}
-    layers = {kind: patching.layers(kind) for kind in shares}
     for patch in patches:
-        share = shares[patch.kind][layers[patch.kind].index(patch.layer), patch.head]
+        share = patching.together(patch)
         yield f"{share:8.1%}  of the difference comes back with {patch.kind} {patch.layer}-{patch.head} ({patch.what})"
+    if len(patches) > 1:
+        yield f"{patching.together(*patches):8.1%}  with all of them together"
     side = "decoder" if "decoder" in patching.sides else "encoder"
     if alone := patching.unaligned("encoder" if patching.tokens("encoder") else side):
         yield f"left alone, as the other text has no token in their place: {', '.join(map(str, alone))}"

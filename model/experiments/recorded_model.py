@@ -135,7 +135,7 @@ def study(loaded: Reader | Writer) -> Recorded:
 def _study_reader(reader: Reader) -> Recorded:
     results = {name: reader.read(text) for name, text in TEXTS.items()}
     ids = {name: reader.encode(text)["input_ids"][0].tolist() for name, text in TEXTS.items()}
-    words = [_one_token(reader, word) for word in (ASKED, RIVAL)]
+    words = [reader.spaced_token(word.strip()) for word in (ASKED, RIVAL)]
     drink = results["drink"]
     on_words = np.stack([reader.effects(drink, word).heads("decoder_self")[:, :, -1].sum(-1) for word in words])
     weights = {name: result.attention("decoder_self") for name, result in results.items()}
@@ -243,14 +243,6 @@ def _turned_further(config: LanguageModelConfig, shift: int) -> dict[str, Change
         return rotate(x, cosine, sine, interleaved=config.positional == "rotary")
 
     return {f"{module_of('decoder_self', n)}.{side}": turn for n in range(config.n_layers) for side in "qk"}
-
-
-def _one_token(reader: Reader, word: str) -> int:
-    """The id of a word after a space, or of the word alone where that is not one token."""
-    try:
-        return reader.token(word)
-    except ValueError:
-        return reader.token(word.strip())
 
 
 def _first_blocked(n_tokens: int) -> Edits:

@@ -51,7 +51,8 @@ def measure(
         where it does most, each as [number of the text, row, column, query, key, value]: the largest weight on a token
         that is neither the first one nor the query.
 
-        Of a decoder also the measures of `DecoderMeasures`. Of a translator "words", how many it wrote; in "kinds" the
+        Where the streams of the model are seen also the measures of `weights.measure`, by its weights alone. Of a
+        decoder also those of `DecoderMeasures`. Of a translator "words", how many it wrote; in "kinds" the
         measures of `translators.ALWAYS` and SOMETIMES, how a head "aligns" words and the "divergence" (N, N) of heads;
         its examples are the largest direct effects on a written word, in the encoder the sharpest rows. Beside "kinds"
         it has "bleu" of the whole model, greedy; "agreement" of direct effect and loss without a head, over all decoder

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from model import masks
-from model.analysis.effects import Effects, direct_effects, sublayers
+from model.analysis.effects import Arrays, Effects, direct_effects, sublayers
+from model.analysis.head_words import cell_of, logits_from
 from model.analysis.score_parts import ScoreParts, ScoreShares, by_group, collect_shares, split_scores
 from model.analysis.stream_parts import StreamParts, walk
 from model.attention import MultiHeadAttention
@@ -25,6 +26,7 @@ from model.language_model import LanguageModel
 from model.relative import Rotary, rotate
 from model.results.translation import SIDES, Translation, module_of
 from model.storage.checkpoint import AnyModel
+from model.text.errors import Problem
 from model.text.special import BOS_ID
 from model.transformer import Transformer
 
@@ -42,39 +44,82 @@ class Lens:
     probabilities: np.ndarray = field(repr=False)  # (N, T, k) float32
 
 
-def split(model: AnyModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
+def split(
+    model: AnyModel, result: Translation, against: str | Sequence[int] | None, output_ids: Sequence[int] | None = None
+) -> Effects:
     """Direct effects as `effects` computes them, but without checking that the parts add up to the logits."""
-    model = _check(model, result, "direct effects")
-    last = model.output if isinstance(model, Transformer) else model.softmax.output
-    if not isinstance(last, nn.Linear):
-        raise ValueError("direct effects need one output matrix over all words; an adaptive softmax has several")
-    state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
-    matrix = last.weight.detach().numpy()
-    bias = None if last.bias is None else last.bias.detach().numpy()
+    model = check_model(model, result, "direct effects")
+    state, matrix, bias = _output_of(model, "direct effects")
     with whole_trace():
         return direct_effects(
             result.trace,
             state,
             matrix,
             bias,
-            result.predicted_ids,
+            result.predicted_ids if output_ids is None else output_ids,
             against,
             pre_norm=model.config.norm == "pre",
             norm_eps=model.config.norm_eps,
         )
 
 
-def effects(model: AnyModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
+def effects(
+    model: AnyModel, result: Translation, against: str | Sequence[int] | None, output_ids: Sequence[int] | None = None
+) -> Effects:
     """The direct effects on the logit of each written word: what every part of the decoder itself adds to it.
 
-    `against` is as for `model.analysis.effects.direct_effects`. A ValueError if the model is not a Transformer with a
+    `against` is as for `model.analysis.effects.direct_effects`; `output_ids`, one per step, take the place of the words
+    that were written. A ValueError if the model is not a Transformer with a
     single output matrix, or if the result, which may be of the edited model, is of another model or lacks a part of its
     trace.
     """
-    parts = split(model, result, against)
+    parts = split(model, result, against, output_ids)
     if not parts.rest <= MISS * max(1, np.abs(parts.logits).max()):
         raise ValueError(f"the result was made by another model: its parts miss its logits by {parts.rest:.2g}")
     return parts
+
+
+def head_logits(
+    model: AnyModel, result: Translation, head: Head, query: int | None, key: int | None
+) -> tuple[np.ndarray, tuple[int, int]]:
+    """What a head of a decoder adds to all logits, float64 (V,), where it looks at a key alone, and that cell.
+
+    The cell is that of `model.analysis.head_words.cell_of`. Errors as in `effects`, and of a head of an encoder.
+    """
+    model = check_model(model, result, "what a head writes")
+    state, matrix, _ = _output_of(model, "what a head writes")
+    check_head(model.config, head)
+    if head.kind == "encoder_self":
+        raise no_words_of_encoder()
+    module = module_of(head.kind, head.layer)
+    with whole_trace():
+        weights, values = result.trace[f"{module}.weights"], result.trace[f"{module}.v"]  # (H, T, S), (G, S, K)
+        place = cell_of(weights[head.head], result.trace[f"{module}.mask"][0], query, key)
+        value = values[head.head * len(values) // len(weights), place[1]].astype(np.float64)  # (K,)
+        projection = state[f"{module}.output_projection.weight"].astype(np.float64)  # (D, H * K)
+        written = projection[:, head.head * len(value) : (head.head + 1) * len(value)] @ value  # (D,)
+        is_pre = model.config.norm == "pre"
+        eps = model.config.norm_eps
+        logits = logits_from(result.trace, state, matrix, module, written, place[0], pre_norm=is_pre, norm_eps=eps)
+    return logits, place
+
+
+def no_words_of_encoder() -> Problem:
+    """Says why a head of an encoder writes no words."""
+    return Problem(
+        "a head of an encoder writes no words: other layers read what it writes, and only a decoder predicts words; "
+        "see the heads of its cross-attention"
+    )
+
+
+def _output_of(model: Transformer | LanguageModel, name: str) -> tuple[Arrays, np.ndarray, np.ndarray | None]:
+    """The parameters of a decoder by address, and the matrix (V, D) and the bias (V,) from its output to logits."""
+    last = model.output if isinstance(model, Transformer) else model.softmax.output
+    if not isinstance(last, nn.Linear):
+        raise ValueError(f"{name} need one output matrix over all words; an adaptive softmax has several")
+    state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
+    bias = None if last.bias is None else last.bias.detach().numpy()
+    return state, last.weight.detach().numpy(), bias
 
 
 @torch.inference_mode()
@@ -83,7 +128,7 @@ def lens(model: AnyModel, result: Translation, k: int, words_of: Callable[[list[
 
     Keeps the k most probable words, which `words_of` names by their ids. Errors as in `effects`, or k is not allowed.
     """
-    model = _check(model, result, "the layer lens")
+    model = check_model(model, result, "the layer lens")
     if not 1 <= k <= model.config.vocab_size:
         raise ValueError(f"k must be from 1 to {model.config.vocab_size}, got {k}")
     modules, residuals = zip(("input", "decoder.input"), *sublayers(result.trace))
@@ -111,7 +156,7 @@ def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits
     cells that the edits of the result force or open are still read. `source` ends with the end token. Errors as of
     `effects`; also a ValueError for a language model.
     """
-    if isinstance(model := _check(model, result, "occlusion"), LanguageModel):
+    if isinstance(model := check_model(model, result, "occlusion"), LanguageModel):
         raise ValueError("occlusion leaves out source tokens, and a language model reads no source")
     src = torch.tensor([source])
     tgt = torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
@@ -135,21 +180,21 @@ def score_parts(model: AnyModel, result: Translation, kind: str, layer: int, hea
     Norms are held at the deviations that they had. A ValueError if there is no such head, the model is not a
     Transformer, or the result, which may be of the edited model, is of another model or lacks a part of its trace.
     """
-    model = _check(model, result, "the parts of a score")
+    model = check_model(model, result, "the parts of a score")
     check_head(model.config, Head(kind, layer, head))
     module = module_of(kind, layer)
     with whole_trace():
-        read = partial(_parts_read_by, model, result, module)
+        read = partial(parts_read_by, model, result, module)
         queries = read("decoder" if kind == "cross" else module.split(".")[0])
         keys = read("encoder") if kind == "cross" else queries
-        parts = _split_head(model, result, module, head, queries, keys)
-    _check_rest(parts)
+        parts = split_head(model, result, module, head, queries, keys)
+    check_rest(parts)
     return parts
 
 
 def score_shares(model: AnyModel, result: Translation) -> ScoreShares:
     """What decides where each head looks, for all heads at once, by a few groups of parts; errors as `score_parts`."""
-    model = _check(model, result, "the parts of a score")
+    model = check_model(model, result, "the parts of a score")
     heads: dict[str, list[list[ScoreParts]]] = {}
     with whole_trace():
         memory = None
@@ -164,7 +209,7 @@ def score_shares(model: AnyModel, result: Translation) -> ScoreShares:
     for layers in heads.values():
         for layer in layers:
             for parts in layer:
-                _check_rest(parts)
+                check_rest(parts)
     return collect_shares({kind: heads[kind] for kind in SIDES if kind in heads})
 
 
@@ -175,7 +220,7 @@ def _walk(model: Transformer | LanguageModel, result: Translation, stack: str, g
     return walk(result.trace, parameters, stack, pre_norm=pre_norm, norm_eps=model.config.norm_eps, group_of=group_of)
 
 
-def _parts_read_by(model: Transformer | LanguageModel, result: Translation, module: str, stack: str) -> StreamParts:
+def parts_read_by(model: Transformer | LanguageModel, result: Translation, module: str, stack: str) -> StreamParts:
     """The parts of what an attention reads from a stack: of another stack than its own the output."""
     place = module if module.startswith(stack) else stack
     for name, parts in _walk(model, result, stack, None):
@@ -188,10 +233,10 @@ def _split_layer(
     model: Transformer | LanguageModel, result: Translation, module: str, queries: StreamParts, keys: StreamParts
 ) -> list[ScoreParts]:
     heads = range(model.config.n_heads)
-    return [_split_head(model, result, module, head, queries, keys) for head in heads]
+    return [split_head(model, result, module, head, queries, keys) for head in heads]
 
 
-def _split_head(
+def split_head(
     model: Transformer | LanguageModel,
     result: Translation,
     module: str,
@@ -203,8 +248,8 @@ def _split_head(
     attention = cast(MultiHeadAttention, model.get_submodule(module))
     group = head * attention.n_groups // attention.n_heads
     size = attention.d_head
-    query = _projected(queries, attention.q_projection, attention.q_norm, slice(head * size, (head + 1) * size))
-    key = _projected(keys, attention.k_projection, attention.k_norm, slice(group * size, (group + 1) * size))
+    query = projected(queries, attention.q_projection, attention.q_norm, slice(head * size, (head + 1) * size))
+    key = projected(keys, attention.k_projection, attention.k_norm, slice(group * size, (group + 1) * size))
     if isinstance(attention.relative, Rotary):
         query, key = (replace(side, values=_turned(attention.relative, side.values)) for side in (query, key))
     bias = result.trace.get(f"{module}.relative.bias")  # (H, T, S)
@@ -221,7 +266,7 @@ def _split_head(
     )
 
 
-def _projected(parts: StreamParts, projection: nn.Linear, norm: nn.Module, rows: slice) -> StreamParts:
+def projected(parts: StreamParts, projection: nn.Linear, norm: nn.Module, rows: slice) -> StreamParts:
     """The queries or keys of one head, which has these rows of the matrix, in parts (A, T, K), before they turn."""
     bias = None if projection.bias is None else projection.bias.detach().numpy()[rows]
     vectors = parts.projected(projection.weight.detach().numpy()[rows], bias)
@@ -238,7 +283,8 @@ def _turned(rotary: Rotary, vectors: np.ndarray) -> np.ndarray:
     return rotate(torch.from_numpy(vectors), cosine, sine, rotary.interleaved).numpy()
 
 
-def _check_rest(parts: ScoreParts) -> None:
+def check_rest(parts: ScoreParts) -> None:
+    """Raise a ValueError for parts that miss the scores of a result."""
     largest = float(np.abs(np.where(parts.mask, parts.scores, 0.0)).max(initial=0.0))
     if not parts.rest <= MISS * max(1e-3, largest):
         raise ValueError(f"the result was made by another model: the parts miss its scores by {parts.rest:.2g}")
@@ -253,7 +299,7 @@ def whole_trace() -> Iterator[None]:
         raise ValueError(f"the whole trace is needed; the result lacks {error}") from None
 
 
-def _check(model: AnyModel, result: Translation, name: str) -> Transformer | LanguageModel:
+def check_model(model: AnyModel, result: Translation, name: str) -> Transformer | LanguageModel:
     """The model; a ValueError refuses one without a residual stream, and a result of a model of other sizes."""
     if isinstance(model, GruModel):
         raise ValueError(f"{name} can be computed for a Transformer only: a recurrent network has no residual stream")

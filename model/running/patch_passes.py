@@ -55,6 +55,15 @@ def compare(
     return compare_texts(make_pass, target.tokens, a, b, compared, reverse)
 
 
+def pass_at(model: AnyModel, target: Vocabulary, ids_of: IdsOf, result: Translation, step: int) -> Pass:
+    """The pass over what a Transformer of ours read for a result, up to the logits of a step; see `compare`."""
+    if isinstance(model, GruModel):
+        raise ValueError("a pass with changes needs a Transformer: a recurrent network has no residual stream")
+    if isinstance(model, LanguageModel):
+        return _reading(model, target, lambda result: ids_of(result)[: step + 1])(result, [])
+    return _translating(model, target, ids_of)(result, result.predicted_ids[:step])
+
+
 def _check_unchanged(passed: Pass, result: Translation) -> None:
     """Refuse a result that is not what a pass over all of its text gives, seen in the stream that words follow from."""
     address = next(address for address in reversed(passed.trace) if address.endswith(".residual_ff.stream"))

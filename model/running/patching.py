@@ -21,6 +21,7 @@ from model.interventions.patches import (
     Donor,
     Pairs,
     Patch,
+    Patcher,
     check_stack,
     check_what,
     patched_weights,
@@ -181,6 +182,15 @@ class Patching:
                 for head, value in enumerate(replaced)
             ]
         return self._shares(changes, progress).reshape(len(modules), -1)
+
+    def together(self, *patches: Patch) -> float:
+        """The share that comes back with several patches in one pass; a ValueError as from `Donor.check`."""
+        n_source, n_target = (len(self._own.tokens[side]) for side in ("source", "target"))
+        for patch in patches:
+            self.donor.check(patch, n_source, max(n_target, self.donor.n_target))
+        with torch.inference_mode():
+            logits = self._own.run(Patcher(patches, self.donor).pass_tap, 1)[0].double().cpu().numpy()
+        return (self._difference(logits) - self._difference(self._own.logits)) / self._whole
 
     def streams(self, side: str, progress: Progress = lambda share: None) -> np.ndarray:
         """float64 (layers + 1, T): the share that comes back with the residual stream at one position.

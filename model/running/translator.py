@@ -8,20 +8,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.effects import Effects
+from model.analysis.effects import RUNNER_UP, Effects
+from model.analysis.head_words import MOST, HeadWords, WordLogit, head_words, strongest_words
 from model.analysis.score_parts import ScoreParts, ScoreShares
-from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelConfig, TransformerConfig
+from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, HeadsByLayer, LanguageModelConfig, TransformerConfig
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import Chance, restrict, sample
 from model.gru import GruModel, GruState, merge_directions
 from model.interventions.cuts import Cut
-from model.interventions.edits import Edits
+from model.interventions.edits import Edits, Head
 from model.language_model import LanguageModel, TextState
-from model.results.translation import Translation, as_array
+from model.results.translation import Translation, as_array, module_of
 from model.running import attribution
+from model.running.circuit_tracing import CircuitTracer
+from model.running.circuits import CircuitParts
 from model.running.cut_path import PathCut, compare_cut
-from model.running.patch_passes import compare, token_of
-from model.running.patching import Patching
+from model.running.patch_passes import compare, pass_at, token_of
+from model.running.patching import Pass, Patching
 from model.running.patching_words import ComparedWords
 from model.running.stepper import Stepper, lay_out
 from model.storage.checkpoint import CONFIG, AnyModel, Checkpoint, available, checkpoints_folder, load
@@ -45,7 +48,7 @@ Words = TypeVar("Words", bound=AnyTokenizer)
 Settings = TypeVar("Settings", bound=Config)
 
 
-class System(Generic[Model, Words, Settings]):
+class System(CircuitTracer, Generic[Model, Words, Settings]):
     """A loaded checkpoint, its model for reading only; safe to share between threads."""
 
     def __init__(self, loaded: Checkpoint) -> None:
@@ -60,6 +63,26 @@ class System(Generic[Model, Words, Settings]):
         """The direct effects on the logit of each written word; see `model.running.attribution.effects`."""
         return attribution.effects(self.model, result, against)
 
+    def head_words(
+        self,
+        result: Translation,
+        kind: str,
+        layer: int,
+        head: int,
+        *,
+        query: int | None = None,
+        key: int | None = None,
+        most: int = MOST,
+    ) -> HeadWords:
+        """The words that a head of the decoder writes when it looks at a key; see `model.analysis.head_words`.
+
+        Without a query that which looks most at the key, without a key that which the query looks at most, without
+        both the last query. A ValueError for a head of an encoder, which writes no words, and as in `effects`.
+        """
+        logits, (query, key) = attribution.head_logits(self.model, result, Head(kind, layer, head), query, key)
+        weights = result.trace[f"{module_of(kind, layer)}.weights"][head]
+        return head_words(weights, query, key, logits, self.tokenizer.target.tokens, most)
+
     def score_parts(self, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
         """Why one head looks where it looks: its scores as sums of parts; see `attribution.score_parts`."""
         return attribution.score_parts(self.model, result, kind, layer, head)
@@ -68,19 +91,47 @@ class System(Generic[Model, Words, Settings]):
         """What decides where each head looks, for all heads; see `model.running.attribution.score_shares`."""
         return attribution.score_shares(self.model, result)
 
-    def cut_path(self, result: Translation, cut: Cut) -> PathCut:
+    def cut_path(self, result: Translation, cut: Cut, parts: ScoreParts | None = None) -> PathCut:
         """What one head does without one part in its queries or keys: as the split predicts, and as it really is.
 
         Args:
             result: what this model translated or read, unchanged; it reads the same tokens once more.
             cut: the path. A ValueError if there is no such head or part.
+            parts: the `score_parts` of the head, where they are there already.
 
         To have a translation written without the path, give `translate` the edits `Edits(cut=(cut,))`.
         """
         edits = Edits(cut=(cut,))
         edits.check(self.config)
-        parts = self.score_parts(result, cut.kind, cut.layer, cut.head)
+        parts = parts or self.score_parts(result, cut.kind, cut.layer, cut.head)
         return compare_cut(cut, parts, result, self._read_again(result, edits))
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        """The number of heads, by kind of attention and layer."""
+        return self.config.heads_by_layer
+
+    def effects_on(
+        self, result: Translation, word: str | int | None, against: str | int | None, step: int
+    ) -> tuple[int, Effects]:
+        """The id of a word, that of the result unless given, and the direct effects on it at a step."""
+        target, size = self.tokenizer.target, self.config.vocab_sizes[1]
+        named = token_of(target, word, size)
+        answer = result.predicted_ids[step] if named is None else named
+        output_ids = [*result.predicted_ids[:step], answer, *result.predicted_ids[step + 1 :]]
+        others: str | list[int] | None = RUNNER_UP
+        if against != RUNNER_UP:
+            compared = token_of(target, against, size)
+            others = None if compared is None else [compared] * len(output_ids)
+        return answer, attribution.effects(self.model, result, others, output_ids)
+
+    def circuit_parts(self, result: Translation) -> CircuitParts:
+        """What heads compare and carry in a result, split by what wrote it; errors as in `score_parts`."""
+        return CircuitParts(self.model, result)
+
+    def pass_at(self, result: Translation, step: int) -> Pass:
+        """The pass over what was read for a result, unchanged, up to the logits of a step; it can be repeated."""
+        return pass_at(self.model, self.tokenizer.target, self._ids_read, result, step)
 
     def patching(
         self,
@@ -260,6 +311,21 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
             for number, search in zip(numbers, searches, strict=True):
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
+
+    def head_dictionary(self, layer: int, head: int, texts: Sequence[str], most: int = 3) -> dict[str, list[WordLogit]]:
+        """A dictionary of a head of the cross-attention: by source token the words that it writes from it.
+
+        Each text, a word or a sentence, is translated greedily. What the head writes from a token is the mean over its
+        occurrences, each at the step that looks most at it, as if it looked at nothing else; errors as in `head_words`.
+        """
+        sums: dict[str, np.ndarray] = {}
+        for text in texts:
+            result = self.translate(text, beam=1)
+            for key, token in enumerate(result.source_tokens[:-1]):  # the end token means nothing
+                logits = self.head_words(result, "cross", layer, head, key=key, most=1).logits
+                sums[token] = sums.get(token, 0.0) + logits / result.source_tokens.count(token)
+        words_of = self.tokenizer.target.tokens
+        return {token: strongest_words(logits, words_of, most) for token, logits in sums.items()}
 
     def _read(self, text: str, limit: int | None = None, side: Vocabulary | None = None) -> tuple[str, list[int]]:
         """A text, of the source unless said, as it is read, and its ids with the end token."""

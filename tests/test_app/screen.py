@@ -24,7 +24,7 @@ from viz.views.view import OPTIONS
 
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
-    "atlas.py": ("part", ["board", "scatter", "alike", "contribution", "rollout", "alignment", "table"]),
+    "atlas.py": ("part", ["board", "scatter", "alike", "contribution", "rollout", "alignment", "circuit", "table"]),
     "masks.py": ("show", ["both", "head", "sentences", "code", "numbers", "blocked"]),
     "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
     "training.py": ("section", ["schedules", "here"]),  # without a grid in the folder of checkpoints

@@ -371,3 +371,17 @@ def test_a_sentence_that_cannot_be_read_keeps_the_last_result():
     at = at.text_input(key="text").set_value("  ").run()
     assert not at.exception and "There is nothing to translate" in at.warning[0].value
     assert charts(at)
+
+
+def test_the_circuit_of_a_written_word() -> None:
+    text = "Where is my brother?"
+    at = open_page(PAGE, part="circuit", text=text, **{"circuit-step": "2", "circuit-least": "0.01"})
+    assert not at.exception
+    translator = load_translator("en-de")
+    result = translator.force(text, translator.translate(text))
+    circuit = translator.circuit(result, against="runner-up", step=2, threshold=0.01, most=24)
+    table = next(frame.value for frame in at.dataframe if "takes part in" in frame.value.columns)
+    assert table["logits"].tolist() == pytest.approx([edge.amount for edge in circuit.edges], abs=1e-3)
+    shown = " ".join(element.proto.body for element in at.get("html"))
+    assert f"{circuit.logit:.2f} logits" in shown and "data:image/svg+xml;base64" in shown
+    assert f"all but these {len(circuit.heads)} heads" in shown

@@ -76,7 +76,7 @@ def test_the_first_paint(writer):
 
 def test_the_mask_is_written_as_the_numbers_that_are_added():
     (mask,) = screen.stage(open_page())["views"]["mask"]
-    expected = [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
+    expected = [[{"text": "0" if key <= query else "-inf"} for key in range(4)] for query in range(4)]
     assert mask["look"]["texts"] == expected
 
 

@@ -86,7 +86,7 @@ def labels(part: Any, where: str) -> Iterator[tuple[str, str]]:
     """The words of a figure: titles, legend, hover, notes; not its tokens, and no names that nobody sees."""
     if isinstance(part, dict):
         for name, value in part.items():
-            if name in ("meta", "customdata", "ticktext", "template", "x", "y", "shapes"):
+            if name in ("meta", "customdata", "ticktext", "template", "x", "y", "shapes", "texts"):
                 continue
             unseen = name == "name" and part.get("showlegend") is False
             if isinstance(value, str) and name in ("hovertemplate", "text", "name") and not unseen:

@@ -11,6 +11,7 @@ import math
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_plus
 
 import numpy as np
@@ -29,10 +30,10 @@ from model.interventions.edits import Edits, Head
 from model.measures.agreement import of_words
 from model.positional import sinusoidal
 from model.taps import intervene, record
-from model.text.special import BOS_ID, UNK_ID
+from model.text.special import BOS_ID, EOS_ID, UNK_ID
 from tests.support.repeated import first_quick
 from tests.test_app import screen
-from viz.pages.lessons import attention, heads, masks, positions, since, why, why_recorded
+from viz.pages.lessons import attention, heads, masks, patching, positions, since, why, why_recorded
 from viz.pages.lessons.lessons import CARDS, LESSONS
 from viz.stage.payload import why as payloads
 
@@ -100,7 +101,7 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
 @pytest.mark.parametrize("value", ["attention-9", "recurrent-1", "masks-²"])
 def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     at = screen.open_page("lessons.py", lesson=value)
-    lessons = "attention, masks, positions, heads, warmup, effects, since, why"
+    lessons = "attention, masks, positions, heads, warmup, effects, since, why, patching"
     warning = f"There is no card “{value}”; the lessons are {lessons}, their cards count from 1."
     assert not at.exception and screen.warnings(at) == [warning]
     at = at.button(key="lesson-masks").click().run(timeout=120)
@@ -113,7 +114,7 @@ def test_a_small_model_that_is_named_as_one_that_ships_gets_a_sentence(
 ) -> None:
     """It has neither the heads nor the words of the cards."""
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
-    for card in ("heads-1", "heads-3", "why-1", "why-3"):
+    for card in ("heads-1", "heads-3", "why-1", "why-3", "patching-1"):
         at = screen.open_page("lessons.py", lesson=card)
         at = at.button(key="guess-0").click().run(timeout=120)
         assert not at.exception, card
@@ -613,6 +614,163 @@ def test_why_there() -> None:
             (1, {"part": at_seven["head 16.0"], "sum": sum(at_seven.values()), "word": at_seven["tokens"]}),
             (1, {"weight": maps[16, 0, after, first], "n": is_previous.sum(), "total": len(tokens) - 1}),
             (2 if alone else 1, {"part": max(at_cat.values()), "sum": sum(at_cat.values())}),
+        ],
+    )
+
+
+class PutInto:
+    """Two sentences of one model, and passes over the second in which taps have what they had in the first."""
+
+    def __init__(self, a: str, b: str) -> None:
+        self.results = first, second = loaded().translate(a, 1), loaded().translate(b, 1)
+        step = next(n for n, (x, y) in enumerate(zip(first.predicted_ids, second.predicted_ids)) if x != y)
+        self.words = first.predicted_ids[step], second.predicted_ids[step]
+        self.target = torch.tensor([[BOS_ID, *first.predicted_ids[:step]]])
+        self.sources = [torch.tensor([loaded().source_ids(each.source)]) for each in self.results]
+        self.traces, differences = zip(*(self.run(source, {}) for source in self.sources))
+        self.clean, self.corrupted = differences
+
+    @torch.inference_mode()
+    def run(self, source: torch.Tensor, changes: dict[str, Any]) -> tuple[dict[str, torch.Tensor], float]:
+        """What is recorded, and how far the first word's logit is above the other's."""
+        with intervene(changes), record() as trace:
+            logits = loaded().model(source, self.target)[0, -1]
+        return dict(trace), float(logits[self.words[0]] - logits[self.words[1]])
+
+    def share(self, address: str, place: Any, values: torch.Tensor) -> float:
+        """What comes back in the second sentence when a place of a tap has other values."""
+
+        def put(value: torch.Tensor) -> torch.Tensor:
+            changed = value.clone()
+            changed[place] = values[place]
+            return changed
+
+        changed = self.run(self.sources[1], {address: put})[1]
+        return (changed - self.corrupted) / (self.clean - self.corrupted)
+
+    def streams(self) -> np.ndarray:
+        """(layers + 1, S)."""
+        addresses = ["encoder.input.stream", *(f"encoder.layers.{n}.residual_ff.stream" for n in range(3))]
+        return np.array(
+            [
+                [self.share(address, (0, j), self.traces[0][address]) for j in range(self.sources[1].size(1))]
+                for address in addresses
+            ]
+        )
+
+    def heads(self, weights: int = 0, values: int = 0) -> np.ndarray:
+        """(L, H), the weights and values of a head those of the first or the second sentence: 0 or 1."""
+        shares = np.zeros((3, 8))
+        for layer, head in np.ndindex(3, 8):
+            module = f"decoder.layers.{layer}.cross_attention"
+            context = self.traces[weights][f"{module}.weights"] @ self.traces[values][f"{module}.v"]
+            shares[layer, head] = self.share(f"{module}.context", (0, head), context)
+        return shares
+
+    @torch.inference_mode()
+    def joined(self) -> np.ndarray:
+        """(24,), the strongest head, the two strongest, ..., all."""
+        order = np.argsort(-self.heads(), axis=None)
+        shares = []
+        for count in range(1, 25):
+            chosen = [divmod(int(number), 8) for number in order[:count]]
+            changes = {}
+            for layer in range(3):
+                heads = [head for at, head in chosen if at == layer]
+                address = f"decoder.layers.{layer}.cross_attention.context"
+
+                def put(value: torch.Tensor, heads: list[int] = heads, address: str = address) -> torch.Tensor:
+                    changed = value.clone()
+                    changed[:, heads] = self.traces[0][address][:, heads]
+                    return changed
+
+                changes[address] = put
+            changed = self.run(self.sources[1], changes)[1]
+            shares.append((changed - self.corrupted) / (self.clean - self.corrupted))
+        return np.array(shares)
+
+    @torch.inference_mode()
+    def written(self, layer: int, head: int) -> str:
+        """What is written of the second sentence, greedily, in whole passes, with a head's output of the first.
+
+        Steps that the first sentence does not have keep their own.
+        """
+        a = self.results[0]
+        address = f"decoder.layers.{layer}.cross_attention.context"
+        with record() as trace:
+            loaded().model(self.sources[0], torch.tensor([[BOS_ID, *a.predicted_ids[:-1]]]))
+
+        def put(value: torch.Tensor) -> torch.Tensor:
+            changed, n = value.clone(), min(value.size(2), trace[address].size(2))
+            changed[:, head, :n] = trace[address][:, head, :n]
+            return changed
+
+        ids: list[int] = []
+        while EOS_ID not in ids and len(ids) < 20:
+            with intervene({address: put}):
+                logits = loaded().model(self.sources[1], torch.tensor([[BOS_ID, *ids]]))
+            ids.append(int(logits[0, -1].argmax()))
+        return loaded().tokenizer.target.decode(ids[:-1])
+
+
+def test_where_the_gender_comes_from() -> None:
+    """By hooks on the taps, without the passes of `model.running.patching`."""
+    brother, sister = "Where is my brother?", "Where is my sister?"
+    there, back, spread = (
+        PutInto(*texts)
+        for texts in ((brother, sister), (sister, brother), ("The man sees the dog.", "The dog sees the man."))
+    )
+    result = there.results[1]
+    owner, noun = (result.source_tokens.index(token) for token in ("▁my", "▁sister"))
+    row = result.attention("cross")[:, :, result.predicted_tokens.index("▁meine")]
+    streams, heads = there.streams(), there.heads()
+    strongest = divmod(int(heads.argmax()), 8)
+    looks = divmod(int(row[..., owner].argmax()), 8)
+    assert strongest == patching.HEAD and looks == patching.LOOKER
+    assert row[2, 1, owner] > 0.7 and row[2, 2, owner] < 0.1, "as the guesses say"
+    values, weights = there.heads(weights=1)[strongest], there.heads(values=1)[strongest]
+    texts = [pair.written(*strongest) for pair in (back, there)]
+    together, of_gender, single = spread.joined(), there.joined(), spread.heads()
+    kept = there.results[0].attention("cross")[(*strongest, there.results[0].predicted_tokens.index("▁mein"))]
+    check(
+        "patching",
+        [
+            (
+                int(np.diff(streams[:, owner]).argmax() + 1),
+                dict(zip(("before", "share"), streams[1:3, owner]))
+                | dict(zip(("noun_before", "noun"), streams[1:3, noun])),
+            ),
+            (
+                2 if strongest == (2, 2) else 0,
+                {
+                    "head": "2.2",
+                    "share": heads.max(),
+                    "weight": row[(*strongest, noun)],
+                    "owner": row[(*strongest, owner)],
+                    "looks": row[(*looks, owner)],
+                    "little": heads[looks],
+                },
+            ),
+            (
+                1 if values > 0.4 > 0.05 > weights else 0,
+                {"values": values, "weights": weights, "brother": kept[noun], "sister": row[(*strongest, noun)]},
+            ),
+            (
+                patching.WRITTEN.index(texts[0]),
+                {"text": texts[0], "share": back.heads()[strongest], "back": heads.max(), "still": texts[1]},
+            ),
+            (
+                2 if single.max() < 0.15 else 1,
+                {
+                    "head": "{}.{}".format(*divmod(int(single.argmax()), 8)),
+                    "share": single.max(),
+                    "n": 24,
+                    "all": together[-1],
+                    "half": int((together < 0.5).sum()) + 1,
+                    "few": int((of_gender < 0.5).sum()) + 1,
+                    "sum": single.sum(),
+                },
+            ),
         ],
     )
 

@@ -32,6 +32,7 @@ from viz.figures.maps import (
     values_heatmap,
     written_heatmap,
 )
+from viz.figures.patches import stream_patches
 from viz.figures.scatter import scatter
 from viz.figures.tree import search_tree
 
@@ -55,6 +56,7 @@ __all__ = [
     "scatter",
     "search_tree",
     "similarity_heatmap",
+    "stream_patches",
     "values_heatmap",
     "wavelength_lines",
     "written_heatmap",

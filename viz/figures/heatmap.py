@@ -190,7 +190,8 @@ def cell_texts(cells: go.Heatmap, texts: Texts) -> go.Scatter:
     ink = np.where(luminance > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")
     y, x = (index.ravel().astype(np.float32) for index in np.indices(ink.shape))
     font = {"size": theme.TICK_SIZE, "color": ink.ravel().tolist()}
-    text = [text for row in texts for text in row]
+    # Where a text is empty Plotly takes its element away, and writes nothing there when the figure gets another one.
+    text = [text or "\u00a0" for row in texts for text in row]
     return go.Scatter(x=x, y=y, text=text, mode="text", textfont=font, **QUIET, name=WRITTEN)
 
 

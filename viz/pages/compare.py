@@ -1,22 +1,59 @@
-"""The page Compare: two translations beside each other on the stage, and their difference."""
+"""The page Compare: two texts beside each other on the stage, their difference, and what of a model carries it."""
 
 from dataclasses import replace
 
 import streamlit as st
 
 from model.analysis import comparison
+from model.experiments.text_pairs import PAIRS, TextPair
+from model.interventions.edits import Edits
 from viz.stage.payload.answers import answer_of, line_of
-from viz.text import words
+from viz.stage.payload.payloads import Action
+from viz.text import errors, words
 from viz.text.language import messages, say
 from viz.ui import shared, widgets
-from viz.ui.stage import stage_page
+from viz.ui.stage import patching, stage_page
+from viz.ui.stage.patching import Patches
 from viz.views import cached, codes, recipes, view
+from viz.views.results.patching_results import TextsRequest
 from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
 VERSUS = messages(sentence="Sentences", model="Models", search="Searches")
 OF = {"sentence": "text-b", "model": "model-b", "search": "beam-b"}  # in address and session, what is chosen of B
 B_EXAMPLE = "The animal didn't cross the street because it was too wide."
+PATCHES = "compare-patches"  # in the session: what the visitor put from one text into the other
+PROBLEM = "compare-problem"  # why the last of it cannot be
+
+
+def pairs_of(model: str) -> list[TextPair]:
+    """The pairs of texts that are offered with a model."""
+    return [pair for pair in PAIRS if pair.model == model]
+
+
+def first_text(names: list[str]) -> str | None:
+    """What A is for a visitor who has asked for nothing yet: a text of the first pair of the model that is open."""
+    state = st.session_state
+    kept = state.get(view.KEPT, View())
+    query = st.query_params.to_dict()
+    asks = view.is_addressed(query) or bool({"versus", *OF.values()} & query.keys()) or "versus" in state
+    if asks or kept.text != view.EXAMPLE:
+        return None
+    return next((pair.clean for pair in pairs_of(kept.model or names[0])), None)
+
+
+def open_pair(pair: TextPair) -> None:
+    """Put the texts of a pair into their boxes."""
+    st.session_state.update({"sentence": pair.clean, OF["sentence"]: pair.corrupted})
+
+
+def offer_pairs(pairs: list[TextPair]) -> None:
+    """A menu of pairs of texts, none where there are no pairs."""
+    if not pairs:
+        return
+    with st.popover(say("{n} pairs to choose from", n=len(pairs)), key="pairs", width="content"):
+        for number, pair in enumerate(pairs):
+            st.button(say(pair.title), key=f"pair-{number}", on_click=open_pair, args=(pair,))
 
 
 def choose_second(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
@@ -43,6 +80,7 @@ def choose_second(names: list[str], a: cached.Request) -> tuple[str, cached.Requ
                 label_visibility="collapsed",
                 persist_state="session",
             )
+            offer_pairs(pairs_of(a.model))
             return versus, replace(a, text=text or "")
         if versus == "model":
             model = st.selectbox(
@@ -58,6 +96,12 @@ def choose_second(names: list[str], a: cached.Request) -> tuple[str, cached.Requ
             persist_state="session",
         )
         return versus, replace(a, beam=beam)
+
+
+def partner_of(a: cached.Request) -> str:
+    """What B is at first: what stands beside A in a pair that is offered, else the same sentence."""
+    pairs = {pair.clean: pair.corrupted for pair in pairs_of(a.model)} | {view.EXAMPLE: B_EXAMPLE}
+    return pairs.get(a.text, a.text)
 
 
 def describe_pair(versus: str, pair: Pair) -> str:
@@ -110,13 +154,36 @@ def restore_second(names: list[str], default: dict[str, object]) -> None:
         st.session_state.update(default | values)
 
 
+def patches_asked(texts: TextsRequest, came: bool) -> Patches:
+    """What is put from one text into the other: by the address, or as before where the texts are the same."""
+    state = st.session_state
+    kept = state.get(PATCHES)
+    patches = kept if kept is not None and kept.texts == texts else Patches(texts)
+    if came and (code := state[stage_page.QUERY].get(patching.PATCH)):
+        try:
+            patches = Patches(texts, Edits(patched=patching.patches_of(Edits.from_code(code))).code)
+        except ValueError as error:
+            state[PROBLEM] = errors.sentence(error)
+    state[PATCHES] = patches
+    return patches
+
+
+def carry_out(action: Action) -> None:
+    """Carry an action on the stage out."""
+    state = st.session_state
+    try:
+        state[PATCHES] = state[PATCHES].after(action)
+    except ValueError as error:
+        state[PROBLEM] = errors.sentence(error)
+
+
 def show(names: list[str], current_view: View, came: bool) -> None:
     """Two translations beside each other, on one stage."""
     state = st.session_state
     a = cached.Request.of(current_view, names[0])
     default = {
         "versus": "sentence",
-        "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text,
+        "text-b": partner_of(a),
         "model-b": next((name for name in names if name != a.model), a.model),
         "beam-b": 1,
     }
@@ -130,29 +197,57 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     )
     if answered is None:
         return
-    (versus, pair), results = answered
-    state["shown-text"] = results[0].text
+    (versus, pair), outputs = answered
+    state["shown-text"] = outputs[0].text
     state[view.KEPT] = current_view
-    sides = []
-    names = []
-    about = []
-    for side, request, result in zip("AB", pair, results):
-        version = stage_page.version_of(result, request, current_view, rowwise=False, splits=False)
-        sides.append(replace(version, effects=None, address=dict(version.address) | chose))
-        differing = {"sentence": "", "model": request.model, "search": recipes.decoded(request.beam)}[versus]
-        names.append(f"{side} · {differing}" if differing else side)
-        about.append(" · ".join(filter(None, (differing, score_of(result)))))
-    a, b = sides
-    comparing = {
-        "names": names,
-        "about": about,
-        "words": comparison.beside(*(words_of(*side) for side in zip(pair, results))),
-        "note": describe_pair(versus, pair),
-        "program": vars(stage_page.program_of(recipes.code_of_both(*pair))),
-    }
-    stage_page.show_stage(b, a, comparing=comparing, owned=("versus", *OF.values()))
+    show_pair(versus, pair, outputs, current_view, came, chose)
     for checkpoint in dict.fromkeys(request.model for request in pair):
         shared.write_card(checkpoint, f"card-{checkpoint}")
 
 
-stage_page.show_page(stage_page.models(), show)
+def show_pair(
+    versus: str, pair: Pair, outputs: list[cached.Result], current_view: View, came: bool, chose: dict[str, str]
+) -> None:
+    """Show two answers on the stage, or one of them without and with patches.
+
+    Args:
+        versus: in what both differ.
+        came: whether the visitor has just come.
+        chose: what of B is not the default, as the address says it.
+    """
+    texts = TextsRequest(*pair, reverse=patching.is_reverse(st.session_state[stage_page.QUERY]))
+    patches = patches_asked(texts, came)
+    differing = [{"sentence": "", "model": each.model, "search": recipes.decoded(each.beam)}[versus] for each in pair]
+    comparing = {
+        "names": [f"{side} · {what}" if what else side for side, what in zip("AB", differing)],
+        "about": [" · ".join(filter(None, (what, score_of(each)))) for what, each in zip(differing, outputs)],
+        "words": comparison.beside(*(words_of(*side) for side in zip(pair, outputs))),
+        "note": describe_pair(versus, pair),
+        "program": vars(stage_page.program_of(recipes.code_of_both(*pair))),
+    }
+    made = None
+    if pair[0] != pair[1]:
+        made = patching.compared(patches, outputs, st.session_state.pop(PROBLEM, ""))
+        comparing |= {"patching": made.patching, "patched": made.patched}
+    address = dict(patching.address_of(patches)) | chose
+    if made is not None and made.changed is not None:
+        before, after = patching.sides_of(patches, made.changed, current_view)
+        results = [outputs[0 if texts.reverse else 1], made.changed.result]
+        comparing["names"] = list(patching.LETTERS[texts.reverse])
+        comparing["about"] = [score_of(result) for result in results]
+        comparing["words"] = comparison.beside(*(words_of(texts.own, result) for result in results))
+    else:
+        before, after = (
+            stage_page.version_of(result, request, current_view, rowwise=False, splits=False)
+            for request, result in zip(pair, outputs)
+        )
+    stage_page.show_stage(
+        replace(after, effects=None, address=dict(after.address) | {"text": current_view.text} | address),
+        replace(before, effects=None),
+        comparing=comparing,
+        owned=("versus", *OF.values(), *patching.NAMES),
+        on_action=carry_out,
+    )
+
+
+stage_page.show_page(stage_page.models(), show, first_text=first_text)

@@ -4,7 +4,7 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from model.experiments.inside import leaves
+from model.experiments.text_pairs import PAIRS
 from model.measures import atlas
 from model.results.recording import Candidates
 from model.running.translator import Translator, load_translator
@@ -121,7 +122,7 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
     for language in LANGUAGES:
         with using(language):
             catalogues[language] = words.catalogue()
-            problems[language] = words.problems(sorted((files.WEB / "engine").rglob("*.js")))
+            problems[language] = words.problems(path for folder in ("engine", "site") for path in _modules_of(folder))
     return {
         "languages": LANGUAGES,
         "words": catalogues,
@@ -129,11 +130,16 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
         "text": text,
         "beam": beam,
         "examples": list(EXAMPLES.values()),
+        "pairs": [{name: value for name, value in asdict(pair).items() if name != "title"} for pair in PAIRS],
         "models": [dict(model.about) | {"size": model.size} for model in models],
         "kernels": {name: _text(files.WEB / "engine" / file) for name, file in KERNELS.items()},
         "shell": base64.b64encode(gzip.compress(files.shell().encode(), 9, mtime=0)).decode(),
         "first": base64.b64encode(gzip.compress(first, 9, mtime=0)).decode(),
     }
+
+
+def _modules_of(folder: str) -> list[Path]:
+    return sorted((files.WEB / folder).rglob("*.js"))
 
 
 def _text(path: Path) -> str:

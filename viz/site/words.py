@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from model.experiments.text_pairs import PAIRS
 from viz.stage import words as stage_words
 from viz.text import language
 from viz.text.language import ENGLISH, message, messages, say
@@ -92,6 +93,7 @@ WORDS = messages(
     sentence_b="Sentence B",
     model_b="Model B",
     search_b="Search of B",
+    pairs="{n} pairs to choose from",
     log_probability="log-probability {number:.2f}",
     same="Nothing differs yet: change sentence, model or search of B.",
     other_heads="Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.",
@@ -106,6 +108,7 @@ def catalogue() -> dict[str, Mapping[str, Any]]:
     """Every sentence of the page in the language of here: those of the stage in its two forms, and of the page."""
     names = WORDS | {f"beam_{width}": text for width, text in BEAMS.items()}
     names |= {f"example_{number}": name for number, name in enumerate(EXAMPLES)}
+    names |= {f"pair_{number}": pair.title for number, pair in enumerate(PAIRS)}
     names |= {f"language_{code}": name for code, name in LANGUAGES.items()} | {"language_": SOURCE}
     return {
         "stage": stage_words.forms(),

@@ -14,15 +14,16 @@ from viz.figures import labels
 from viz.stage.payload.payloads import Field
 from viz.stage.sentences.changing import CHANGES, NEXT_WORD
 from viz.stage.sentences.effects import EFFECTS
-from viz.stage.sentences.forms import COMPARING, LIVE, READING
+from viz.stage.sentences.forms import COMPARING, LIVE, PATCHED, PATCHED_BACK, READING
 from viz.stage.sentences.frame import FRAME
 from viz.stage.sentences.maps import MAPS
+from viz.stage.sentences.patching import PATCHING
 from viz.stage.sentences.row import ROW
 from viz.stage.sentences.why import WHY
 from viz.text.language import say, using
 from viz.text.words import KINDS, SHORT_KINDS, SOURCE_AXIS, STEP_AXES
 
-WORDS = FRAME | EFFECTS | ROW | WHY | NEXT_WORD | CHANGES | MAPS
+WORDS = FRAME | EFFECTS | ROW | WHY | NEXT_WORD | CHANGES | MAPS | PATCHING
 
 
 Forms = dict[str, dict[str, str]]
@@ -31,13 +32,15 @@ Forms = dict[str, dict[str, str]]
 def forms() -> Forms:
     """Every sentence by name, in the language of here: of "all", and what stands in its place in other messages.
 
-    "alone": there is no source; "comparing": two stand beside each other; "live": roles of heads are those in one text.
+    "alone": there is no source; "comparing": two stand beside each other; "patched": these are one text without and
+    with patches, "patched_back" where that is the first of two; "live": roles of heads are those in one text.
     """
     texts = WORDS | {"source_axis": SOURCE_AXIS} | {f"{naming}_axis": text for naming, text in STEP_AXES.items()}
     for kind, about in KINDS.items():
         texts |= {f"short_{kind}": SHORT_KINDS[kind], f"title_{kind}": about.title}
         texts |= {f"columns_{kind}": about.key_axis}
     of_forms = {"all": texts, "alone": READING, "comparing": COMPARING, "live": LIVE}
+    of_forms |= {"patched": PATCHED, "patched_back": PATCHED_BACK}
     return {form: {name: say(text) for name, text in of_form.items()} for form, of_form in of_forms.items()}
 
 

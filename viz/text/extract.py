@@ -16,7 +16,7 @@ from viz.text.language import ENGLISH, LANGUAGES, begun, path_of
 
 ROOT = Path(__file__).parents[2]
 MARKS = {"model": {"Problem", "Phrase"}, "viz": {"say", "message", "Problem", "Phrase"}}  # what is given a sentence
-FIRST = {"Story": 2, "card": 5, "pitfall": 4}  # how many of the first arguments are sentences
+FIRST = {"Story": 2, "card": 5, "pitfall": 4, "TextPair": 1}  # how many of the first arguments are sentences
 _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
 
 

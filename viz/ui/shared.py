@@ -43,8 +43,8 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 .st-key-live, .st-key-live > div, .st-key-live > div > div { display: contents; }
 .st-key-live .st-key-sentence { order: -1; }
 .st-key-live [data-testid="stLayoutWrapper"]:has(> .st-key-below) { flex: 1 1 100%; }
-.st-key-live .st-key-sentence, .st-key-ask-b > :last-child { flex: 1 1 16rem; }
-@media (max-width: 640px) { .st-key-live .st-key-sentence, .st-key-ask-b > :last-child { flex: 1 1 100%; } }
+.st-key-live .st-key-sentence, .st-key-ask-b > :nth-child(2) { flex: 1 1 16rem; }
+@media (max-width: 640px) { .st-key-live .st-key-sentence, .st-key-ask-b > :nth-child(2) { flex: 1 1 100%; } }
 .st-key-beginning { flex: 1 1 12rem; }
 [class*="st-key-ask"] input { font-size: max(1rem, 16px); }
 [class*="st-key-small"] .stText { font-size: 0.875rem; opacity: 0.8; }

@@ -118,7 +118,8 @@ def each_in_turn(steps: Iterator) -> Iterator:
 _Loaded = TypeVar("_Loaded")
 _LONG = ("translate", "force", "translate_lines", "effects", "lens", "occlusion")  # what takes a while, of translators
 _LONG += ("read", "read_batch", "distribution", "write", "generate", "importance", "rotation")
-_LONG += ("score_parts", "score_shares", "layer_inputs", "cut_path")  # and of those that read
+_LONG += ("score_parts", "score_shares", "layer_inputs", "cut_path", "patching")  # and of those that read
+_LONG += ("circuit", "faithfulness", "head_words")
 
 
 def queued(loaded: _Loaded) -> _Loaded:

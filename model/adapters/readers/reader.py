@@ -1,6 +1,7 @@
 """Models of transformers that say why they did what they did: effects, splits of scores, the lens, what is lost."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,10 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adapters.readers.explanation.circuit_parts import CircuitParts
 from model.adapters.readers.explanation.effects import check_effects, direct_effects
+from model.adapters.readers.explanation.head_logits import head_logits
 from model.adapters.readers.explanation.layer_inputs import ROOM, LayerInputs
 from model.adapters.readers.explanation.lens import layer_lens
-from model.adapters.readers.explanation.patch_passes import compare
+from model.adapters.readers.explanation.patch_passes import compare, pass_over
 from model.adapters.readers.explanation.removal import Words, without_each_head, without_each_token
 from model.adapters.readers.explanation.rotation import rotation_of
 from model.adapters.readers.explanation.score_parts import (
@@ -25,18 +28,21 @@ from model.adapters.readers.layout import ENCODER
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.recorder import Recorder
 from model.analysis.effects import RUNNER_UP, Effects
+from model.analysis.head_words import MOST, HeadWords, cell_of, head_words
 from model.analysis.rotation import Rotation
 from model.analysis.score_parts import ScoreParts, ScoreShares
+from model.config import HeadsByLayer
 from model.interventions.cuts import Cut
-from model.interventions.edits import Head
-from model.running.attribution import Lens, whole_trace
+from model.interventions.edits import Head, check_head
+from model.running.attribution import Lens, no_words_of_encoder, whole_trace
+from model.running.circuit_tracing import CircuitTracer
 from model.running.cut_path import PathCut, compare_cut
-from model.running.patching import Patching
+from model.running.patching import Pass, Patching
 from model.running.patching_words import ComparedWords, id_of_one_token
 from model.text.errors import Problem
 
 
-class Reader(Recorder):
+class Reader(CircuitTracer, Recorder):
     """A model of transformers that reads, is changed, and says why, as our own models do."""
 
     def effects(
@@ -68,6 +74,35 @@ class Reader(Recorder):
     def check_effects(self) -> None:
         """Say in a ValueError why this model has no direct effects, if it has none."""
         check_effects(self.layout, self.config)
+
+    def head_words(
+        self,
+        result: Reading,
+        kind: str,
+        layer: int,
+        head: int,
+        *,
+        query: int | None = None,
+        key: int | None = None,
+        most: int = MOST,
+    ) -> HeadWords:
+        """The words that a head of a decoder writes when it looks at a key; see `model.analysis.head_words`.
+
+        Without a query that which looks most at the key, without a key that which the query looks at most, without
+        both the last query. A ValueError for a head of an encoder, which writes no words, and as in `effects`.
+        """
+        self._check_own(result)
+        if kind == "encoder_self":
+            raise no_words_of_encoder()
+        check_effects(self.layout, self.config)
+        check_head(self.config, Head(kind, layer, head))
+        place = next(of_layer for of_layer in self.config.layers(kind) if of_layer.layer == layer)
+        with whole_trace():
+            weights = result.trace[f"{place.address}.weights"][head]
+            query, key = cell_of(weights, result.trace[f"{place.address}.mask"][0], query, key)
+        with self.apply_edits(result.edits, result.inputs):
+            logits = head_logits(partial(self.forward, result.inputs), place, head, query, key)
+        return head_words(weights, query, key, logits, self.words, most)
 
     def score_parts(
         self, result: Reading, kind: str, layer: int, head: int, layers: LayerInputs | None = None
@@ -104,17 +139,45 @@ class Reader(Recorder):
         with whole_trace():
             return score_shares(self.layout, self.config, run, result.inputs, result.trace)
 
-    def cut_path(self, result: Reading, cut: Cut) -> PathCut:
+    def cut_path(self, result: Reading, cut: Cut, parts: ScoreParts | None = None) -> PathCut:
         """What one head does without one part in its queries or keys: as the split predicts, and as it really is.
 
-        The same tokens are read once more, with the edits of the result and without the path. Errors as in
-        `score_parts`; also a ValueError for a part that the head does not have.
+        The same tokens are read once more, with the edits of the result and without the path. `parts` are the
+        `score_parts` of the head, where they are there already. Errors as in `score_parts`; also a ValueError for a
+        part that the head does not have.
         """
-        parts = self.score_parts(result, cut.kind, cut.layer, cut.head)
+        parts = parts or self.score_parts(result, cut.kind, cut.layer, cut.head)
         edits = replace(result.edits, cut=(cut,))
         self.check_edits(edits, result.inputs)
         changed = self._record(result.source or result.text, result.inputs, edits, result.predicted_ids or None)
         return compare_cut(cut, parts, result, changed)
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        """The number of heads, by kind of attention and layer."""
+        return self.config.heads_by_layer
+
+    def effects_on(
+        self, result: Reading, word: str | int | None, against: str | int | None, step: int
+    ) -> tuple[int, Effects]:
+        """The id of a word, that which follows unless given, and the direct effects on it at a step."""
+        answer = result.predicted_ids[step] if word is None else self.token(word)
+        return answer, self.effects(result, word, against)
+
+    def circuit_parts(self, result: Reading) -> CircuitParts:
+        """What heads compare and carry in a result, split by what wrote it; errors as in `score_parts`."""
+        layers = LayerInputs(0) if result.edits else self.layer_inputs(result)  # an edit may be of another layer
+        return CircuitParts(self.layout, self.config, layers, partial(self._again, result), result.inputs, result.trace)
+
+    def pass_at(self, result: Reading, step: int) -> Pass:
+        """The pass over what was read, with its edits, up to the logits of a step; it can be repeated with changes."""
+        self._check_own(result)
+        self._check_words(result)
+        return pass_over(self, result, result.inputs, {"source": [], "target": []}, step)
+
+    def computing(self) -> AbstractContextManager[None]:
+        """A block in which parts of the model are run by themselves."""
+        return self.running()
 
     def lens(self, result: Reading, k: int = 5) -> Lens:
         """The k most probable words if the model stopped after each layer; see `layer_lens`."""
@@ -209,6 +272,13 @@ class Reader(Recorder):
         if not isinstance(word, int):
             self._check_tokenizer()
         return id_of_one_token(word, self._encode, self.words, self.config.vocab_size)
+
+    def spaced_token(self, word: str) -> int:
+        """The id of a word as it follows a space, where that is one token, else of the word alone; a ValueError where
+        neither is."""
+        self._check_tokenizer()
+        spaced = self._encode(f" {word}")
+        return spaced[0] if len(spaced) == 1 else self.token(word)
 
     def _encode(self, word: str) -> list[int]:
         """The ids of a word, without special tokens."""

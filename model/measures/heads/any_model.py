@@ -7,6 +7,7 @@ import numpy as np
 
 from model.adapters.readers.inputs import batches
 from model.analysis import head_roles
+from model.measures.heads import weights
 from model.measures.heads.counts import Activity, HeadCounts, add_examples, rounded
 from model.measures.heads.text_roles import tally
 from model.results.recording import axis_tokens
@@ -76,6 +77,7 @@ class HeadMeasures:
         """What `model.measures.atlas.measure` returns."""
         text_numbers: dict[int, int] = {}
         kinds: dict[str, dict[str, Any]] = {}
+        by_weights = weights.measure(self.model)
         for kind, counts in self.counts.items():
             kinds[kind] = {name: rounded(values) for name, values in counts.numbers().items()}
             kinds[kind]["layers"] = self._layers[kind]
@@ -84,6 +86,7 @@ class HeadMeasures:
                 [[[text_numbers.setdefault(text, len(text_numbers)), *cell] for _, text, *cell in head] for head in row]
                 for row in self._examples[kind]
             ]
+            kinds[kind] |= {name: rounded(values) for name, values in by_weights.get(kind, {}).items()}
             if counts.divergence is not None:
                 kinds[kind]["divergence"] = rounded(counts.divergence / len(self.numbers))
         return {

@@ -13,6 +13,7 @@ from model.analysis.effects import RUNNER_UP
 from model.analysis.score_parts import CAUSES
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
 from model.measures import agreement, alignment
+from model.measures.heads import weights
 from model.measures.heads.any_model import HeadMeasures
 from model.measures.heads.counts import Activity, HeadCounts, rounded
 from model.measures.heads.text_roles import tally
@@ -25,8 +26,8 @@ from model.text.cleaning import source_text, tidy
 ALWAYS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, (*head_roles.NUMBERS, *CAUSES, "log_probability", "gradient"))
 ALWAYS |= {kind: (*ALWAYS[kind], *agreement.AGAINST, "effect", "agreement", "norms") for kind in agreement.DECODER}
 ALWAYS["cross"] += ("occlusion", "input_gradient")
-# With reference translations; with `bleu_sentences`; with word links.
-SOMETIMES = ("rare", "bleu", "aer_output", "aer_input")
+# With reference translations; with `bleu_sentences`; with word links; by the weights alone, where they are defined.
+SOMETIMES = ("rare", "bleu", "aer_output", "aer_input", *weights.NAMES)
 
 
 def count(

@@ -16,6 +16,7 @@ from model.__main__ import main
 from model.adapters.attention_file import read_attention
 from model.analysis.repetitions import repetitions
 from model.interventions.edits import Edits, Head
+from model.interventions.patches import HeadPatch
 from model.measures import atlas
 from model.measures.heads import decoders
 from tests.support import chats
@@ -290,14 +291,29 @@ def test_heads_of_another_text(folders: dict[str, str], capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert f"{shares[1, 2]:8.1%}  of the difference comes back with decoder_self 1-2 (values)" in out
     assert f"{shares[2, 0]:8.1%}  of the difference comes back with decoder_self 2-0 (values)" in out
+    both = patching.together(*(HeadPatch("decoder_self", *place, "values") for place in ((1, 2), (2, 0))))
+    assert f"{both:8.1%}  with all of them together" in out
     assert main([*command, "--from", texts[0], "--answer", "dog", "--than", "cat"]) == 0
     assert "logit of dog less that of cat" in capsys.readouterr().out
     for more, sentence in (
         ([], "--patch needs --from"),
         (["--from", texts[0], "--off", "0-0"], "--patch and --off do not go together"),
         (["--from", texts[0], "--target", "dog"], "--patch and --target do not go together"),
+        (["--from", TEXT], "go on alike for"),
+        (["--from", ""], "there is nothing to read"),
+        (["--from", texts[0], "--answer", "dog", "--than", "dog"], "would be compared with itself"),
+        (["--from", texts[0], "--answer", "dog cat"], "is 2 tokens of this model"),
     ):
         assert main([*command, *more]) == 2
         assert sentence in capsys.readouterr().err
+    for heads, sentence in (
+        (["9-0"], "layers of the decoder"),
+        (["1-9"], "heads"),
+        (["c1-2"], "cross"),
+        (["18"], "takes heads as LAYER-HEAD"),
+    ):
+        assert main([*command[:4], "--patch", *heads, "--from", texts[0]]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("error: ") and err.count("\n") == 1 and sentence in err, err
     assert main([*command[:4], "--what", "values"]) == 2
     assert "--what needs --patch" in capsys.readouterr().err

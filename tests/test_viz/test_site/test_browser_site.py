@@ -80,6 +80,10 @@ class Visitor:
             self.page.wait_for_timeout(25)
         np.testing.assert_allclose(values, expected, atol=within)
 
+    def sees_share(self, cell, share: float) -> None:
+        """Wait until a cell says this share in percent, however many digits it has."""
+        expect(cell).to_have_text(re.compile("|".join(re.escape(f"{share:.{digits}%}") for digits in (0, 1))))
+
     def head(self, layer: int, head: int):
         """The tile of a head."""
         return self.part("heads").locator(f"[data-layer='{layer}'][data-head='{head}']")
@@ -197,6 +201,39 @@ def two_are_compared(visitor: Visitor, translator: Translator) -> None:
     expect(visitor.part("translation-a")).to_contain_text(translator.translate(TEXT).text)
     expect(visitor.part("translation-b")).to_contain_text(greedy.text)
     expect(visitor.part("side")).to_have_count(3)
+
+
+def test_what_carries_a_difference_is_measured_and_put_in(visitor: Visitor, address: str, translators) -> None:
+    translator = translators["en-de"]
+    a, b = (translator.translate(f"Where is my {word}?") for word in ("brother", "sister"))
+    patching = translator.patching(a, b)
+    visitor.opens(f"{address}#page=compare")
+    expect(visitor.part("translation-b")).to_have_text(b.text)
+    share = patching.heads("cross")[2, 2]
+    head = visitor.part("patching-heads").locator("[data-code=pc2-2]")
+    visitor.sees_share(head, share)
+    expect(visitor.part("patching-answer")).to_contain_text(f"2.2 carries {share:.0%}")
+    position = visitor.part("patching-positions").locator("[data-code=se1-2]")
+    visitor.sees_share(position, patching.streams("encoder")[1, 2])
+    head.click()
+    expect(visitor.part("changes").locator(".hl-chip")).to_have_count(1)
+    expect(visitor.part("translation-b′")).to_have_text(b.text)
+    visitor.part("patching-positions").locator("[data-code=se0-3]").click()
+    expect(visitor.part("translation-b′")).to_have_text(a.text)
+    expect(visitor.page).to_have_url(re.compile("patch=v1_pc2-2_se0-3"))
+    visitor.page.reload()
+    expect(visitor.part("translation-b′")).to_have_text(a.text)
+    expect(visitor.part("changes").locator(".hl-chip")).to_have_count(2)
+    visitor.page.go_back()
+    expect(visitor.part("changes").locator(".hl-chip")).to_have_count(1)
+    visitor.part("patching_into").get_by_role("tab", name="Put B's into A").click()
+    other = translator.patching(a, b, reverse=True).heads("cross")
+    visitor.sees_share(visitor.part("patching-heads").locator("[data-code=pc2-2]"), other[2, 2])
+    expect(visitor.page).to_have_url(re.compile("into=a$"))
+    visitor.types("Where is my dog?")
+    expect(visitor.part("translation-a")).to_have_text(translator.translate("Where is my dog?").text)
+    visitor.page.get_by_role("tab", name="Models").click()
+    expect(visitor.part("patching-reason")).to_have_text("Patching is between two texts of one model.")
 
 
 def test_a_stage_is_kept_as_a_page_of_its_own(visitor: Visitor, address: str, tmp_path: Path, translators) -> None:

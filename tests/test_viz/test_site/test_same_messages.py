@@ -23,11 +23,13 @@ from tests.support.javascript import node
 from viz.site import contents
 from viz.stage.payload import effects as stage_effects
 from viz.stage.payload import inside, why
+from viz.stage.payload import patching as payload
 from viz.text.language import LANGUAGES, using
-from viz.ui.stage import effects_results, stage_page, steering
+from viz.ui.stage import effects_results, patching, stage_page, steering
 from viz.views import changes, recipes
 from viz.views.cached import Request, compute
 from viz.views.results import heads_results
+from viz.views.results import patching_results as results
 
 pytestmark = pytest.mark.slow
 
@@ -267,6 +269,96 @@ def parts_of(program: str) -> tuple[list[str], str]:
 
 
 OTHERS = {"sentence": {"text": GERMAN}, "model": {"model": "de-en"}, "search": {"beam": 1}}
+
+
+BROTHER, SISTER = "Where is my brother?", "Where is my sister?"
+LONGER = "Where is my very old sister?"
+PATCHES = ["pc2-2", "se1-3", "pwe1-5", "pvd0-1", "sd0-1", "pwc2-2", "se1-3"]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("other", [SISTER, LONGER])
+def test_what_comes_back_of_one_text_is_told_as_in_the_app(
+    other: str, reverse: bool, tmp_path: Path, settings, translators
+) -> None:
+    query = {"page": "compare", "text": BROTHER, "text-b": other} | ({"into": "a"} if reverse else {})
+    parts = ["overview", *results.HEADS, results.STREAMS, results.SUBLAYERS]
+    [[look]] = visit(tmp_path, settings, translators, {"hash": urlencode(query), "patching": parts})
+    texts = results.TextsRequest(Request(BROTHER, "en-de"), Request(other, "en-de"), reverse)
+    store = results.Patchings()
+    assert look["comparing"]["patching"]["reverse"] == reverse
+    overview, *others = look["patching"]
+    ours = patching.payload_of(texts, store.get(texts, results.FIRST))
+    assert parts_of(patching.code_of(texts)) == parts_of(overview.pop("code"))
+    same(with_none(ours), overview, "overview")
+    for part, theirs in zip(parts[1:], others, strict=True):
+        same(with_none(payload.payload(store.get(texts, [part]), reverse, "")), ours_of(theirs, reverse), part)
+
+
+def with_none(value: Any) -> Any:
+    """Plain values; NaN, which JSON does not have, is None."""
+    if isinstance(value, np.ndarray):
+        return np.where(np.isnan(value), None, value.astype(float)).tolist()
+    return {name: with_none(part) for name, part in value.items()} if isinstance(value, Mapping) else value
+
+
+def ours_of(numbers: dict[str, Any], reverse: bool) -> dict[str, Any]:
+    """Numbers of a part as those of a payload that says no more."""
+    return {**numbers, "reverse": reverse, "estimate": False, "donor": ""}
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_is_put_into_a_text_is_told_as_in_the_app(reverse: bool, tmp_path: Path, settings, translators) -> None:
+    query = {"page": "compare", "text": BROTHER, "text-b": SISTER} | ({"into": "a"} if reverse else {})
+    actions = [*({"do": "patch", "code": code} for code in PATCHES), {"do": "drop", "code": "pvd0-1"}, {"do": "reset"}]
+    visits = [{"hash": urlencode(query | {"lang": code}), "actions": actions} for code in LANGUAGES]
+    texts = results.TextsRequest(Request(BROTHER, "en-de"), Request(SISTER, "en-de"), reverse)
+    outputs = [compute(texts.a), compute(texts.b)]
+    for language, looks in zip(LANGUAGES, visit(tmp_path, settings, translators, *visits), strict=True):
+        patches = patching.Patches(texts)
+        for action, look in zip([None, *actions], looks, strict=True):
+            patches = patches.after(action) if action else patches
+            assert look["address"]["patch"] == (patches.code or None)
+            with using(language):
+                made = patching.compared(patches, outputs)
+                theirs = look["comparing"]
+                if made.changed is None:
+                    assert "patched" not in theirs and look["forms"] == ["comparing"]
+                    continue
+                assert look["forms"] == ["comparing", "patched_back" if reverse else "patched"]
+                assert theirs["names"] == list(patching.LETTERS[reverse])
+                same(made.patched, theirs["patched"], str(action))
+                own = outputs[0 if reverse else 1]
+                assert look["text"] == made.changed.result.text
+                words = comparison.beside(own.text.split(), made.changed.result.text.split())
+                assert [list(pair) for pair in words] == theirs["words"]
+                program = patching.program_of(patches)
+                assert look["after"]["program"]["lines"] == list(program.lines), action
+                assert sorted(look["after"]["program"]["imports"]) == sorted(program.imports)
+
+
+def test_why_nothing_can_come_back_is_said_as_in_the_app(tmp_path: Path, settings, translators) -> None:
+    query = {"page": "compare", "text": BROTHER, "text-b": SISTER}
+    model = query | {"versus": "model"}
+    wrong = query | {"patch": "v1_se1-17"}
+    alike = query | {"text-b": f"{BROTHER} "}
+    visits = [
+        {"hash": urlencode(model)},
+        {"hash": urlencode(wrong)},
+        {"hash": urlencode(alike), "patching": ["overview"]},
+    ]
+    [[of_model], [of_wrong], [of_alike]] = visit(tmp_path, settings, translators, *visits)
+    a = Request(BROTHER, "en-de")
+    texts = results.TextsRequest(a, Request(BROTHER, "de-en"))
+    outputs = [compute(texts.a), compute(texts.b)]
+    assert patching.compared(patching.Patches(texts), outputs).patching == of_model["comparing"]["patching"]
+    texts = results.TextsRequest(a, Request(SISTER, "en-de"))
+    outputs = [compute(texts.a), compute(texts.b)]
+    made = patching.compared(patching.Patches(texts, "v1_se1-17"), outputs)
+    same(made.patched, of_wrong["comparing"]["patched"])
+    assert of_wrong["forms"] == ["comparing"]
+    texts = results.TextsRequest(a, Request(f"{BROTHER} ", "en-de"))
+    assert patching.compared(patching.Patches(texts), outputs).patching == of_alike["patching"][0]
 
 
 def test_the_same_python_makes_what_is_compared(tmp_path: Path, settings, translators) -> None:

@@ -82,8 +82,7 @@ def test_the_lens_names_the_words_of_the_lens(make_version, tiny, result) -> Non
     for t, row in enumerate(cells):
         for n, cell in enumerate(row):
             assert cell == f"{label(lens.words[n][t][0])} {lens.probabilities[n, t, 0]:.0%}"
-            bold = payload["look"]["texts"][t][n].startswith("<b>")
-            assert bold == (lens.words[n][t][0] == result.predicted_tokens[t])
+            assert payload["look"]["texts"][t][n]["isBold"] == (lens.words[n][t][0] == result.predicted_tokens[t])
             assert all(f"{p:.1%}" in payload["look"]["hover"]["cells"][t][n] for p in lens.probabilities[n, t])
 
 

@@ -9,7 +9,7 @@ from typing import get_type_hints, is_typeddict
 import pytest
 
 from tests.support.payloads import complaint, plain_type, typedefs
-from viz.stage.payload import effects, payloads, sampling
+from viz.stage.payload import effects, patching, payloads, sampling
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = (
@@ -19,6 +19,7 @@ MODULES = (
     "stage/main/actions.js",
     "stage/main/message.js",
     "stage/main/words.js",
+    "stage/patching/payload.js",
 )
 OTHERS = {"Host"}  # who shows the stage
 
@@ -26,7 +27,7 @@ OTHERS = {"Host"}  # who shows the stage
 def types() -> dict[str, type]:
     return {
         name: value
-        for module in (payloads, effects, sampling)
+        for module in (payloads, effects, patching, sampling)
         for name, value in inspect.getmembers(module)
         if is_typeddict(value)
     }

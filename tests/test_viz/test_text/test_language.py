@@ -15,6 +15,7 @@ from viz.stage.sentences.changing import CHANGES, NEXT_WORD
 from viz.stage.sentences.effects import EFFECTS
 from viz.stage.sentences.frame import FRAME
 from viz.stage.sentences.maps import MAPS
+from viz.stage.sentences.patching import PATCHING
 from viz.stage.sentences.row import ROW
 from viz.stage.sentences.why import WHY
 from viz.stage.words import WORDS
@@ -99,7 +100,7 @@ def test_most_sentences_are_translated(code: str) -> None:
 
 
 def test_no_name_of_the_stage_stands_for_two_sentences() -> None:
-    parts = FRAME, EFFECTS, ROW, WHY, NEXT_WORD, CHANGES, MAPS
+    parts = FRAME, EFFECTS, ROW, WHY, NEXT_WORD, CHANGES, MAPS, PATCHING
     assert len(WORDS) == sum(map(len, parts))
 
 

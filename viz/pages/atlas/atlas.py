@@ -11,7 +11,7 @@ from model.interventions.edits import Head
 from model.measures.heads.translators import SOMETIMES
 from model.results.translation import KINDS
 from model.storage.checkpoint import available
-from viz.pages.atlas import alignment, card, contributions
+from viz.pages.atlas import alignment, card, circuit, contributions
 from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
@@ -29,6 +29,7 @@ VIEWS = messages(
     contribution="Contribution",
     rollout="Through all layers",
     alignment="Alignment",
+    circuit="Circuit",
     table="Table",
 )
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
@@ -86,6 +87,8 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
             heads_together.show_rollout(result, KINDS, origin)
         elif part == "alignment":
             alignment.show(request.model, report, head)
+        elif part == "circuit":
+            circuit.show(result, request, report["texts"] if report else [result.source])
         else:
             sources = {say("held-out"): held_out, say("this sentence"): of_text}
             sources = {name: source for name, source in sources.items() if source}

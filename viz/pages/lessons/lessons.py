@@ -1,4 +1,4 @@
-"""The page Lessons: eight stories of a few cards, each a question beside one picture."""
+"""The page Lessons: nine stories of a few cards, each a question beside one picture."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from viz.pages.lessons import attention, effects, heads, masks, positions, since, warmup, why
+from viz.pages.lessons import attention, effects, heads, masks, patching, positions, since, warmup, why
 from viz.pages.lessons.card import REQUESTED, Card, Link, Story
 from viz.stage import assets
 from viz.text import errors
@@ -18,7 +18,7 @@ LESSONS: dict[str, Story] = {
     part.__name__.split(".")[-1]: replace(
         part.STORY, cards=[card for card in vars(part).values() if type(card) is Card]
     )
-    for part in (attention, masks, positions, heads, warmup, effects, since, why)
+    for part in (attention, masks, positions, heads, warmup, effects, since, why, patching)
 }
 CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}
 ADDRESS, PROJECTOR = "lesson", "projector"  # in an address

@@ -100,7 +100,7 @@ def message(
     with using(current()):  # asked once, not for each word
         header = {
             "language": current(),
-            "words": _words(version, comparing is not None, keep is not None and not version.in_file),
+            "words": _words(version, comparing, keep is not None and not version.in_file),
             "address": dict.fromkeys([*NAMES, PARAMETER, *owned]) | dict(version.address),
             "setting": setting,
             "least": least,
@@ -112,8 +112,12 @@ def message(
         return pack(header | ({"report": report} if report else {}))
 
 
-def _words(version: Version, is_comparing: bool, is_fetched: bool) -> WordsPayload:
-    forms = {"alone": version.alone, "comparing": is_comparing, "live": version.is_live}
+def _words(version: Version, comparing: ComparingPayload | None, is_fetched: bool) -> WordsPayload:
+    forms = {"alone": version.alone, "comparing": comparing is not None}
+    if comparing and (comparing.get("patched") or {}).get("codes"):  # without, it says why nothing was put
+        is_reverse = bool((comparing.get("patching") or {}).get("reverse"))
+        forms |= {"patched": not is_reverse, "patched_back": is_reverse}
+    forms |= {"live": version.is_live}
     return {
         "forms": [form for form, is_so in forms.items() if is_so],
         "address": words.address(current()) if is_fetched else None,

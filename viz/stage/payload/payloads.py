@@ -12,6 +12,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import numpy as np
 
 from viz.stage.payload.effects import EffectsPayload
+from viz.stage.payload.patching import LaterPatchingPayload, PatchedPayload, PatchingPayload
 from viz.stage.payload.sampling import NextPayload
 
 KindCode = Literal["cross", "encoder_self", "decoder_self"]
@@ -250,6 +251,8 @@ class ComparingPayload(TypedDict):
     about: Sequence[str]  # each in a few words
     note: NotRequired[str]
     program: ProgramPayload | None  # that makes both
+    patching: NotRequired[PatchingPayload | LaterPatchingPayload | ReasonPayload | None]  # what comes back of A in B
+    patched: NotRequired[PatchedPayload | None]  # then both are one text, without patches and with them
 
 
 class WordsPayload(TypedDict):
@@ -335,6 +338,13 @@ class CutAction(TypedDict):
     key: NotRequired[int]
 
 
+class PatchAction(TypedDict):
+    """Put in or take out what the other text had, by the code of a patch."""
+
+    do: Literal["patch"]
+    code: str
+
+
 class PositionsAction(TypedDict):
     """Scale and shift positions; what is missing stays."""
 
@@ -386,6 +396,7 @@ Action = (
     | CellsAction
     | ForceAction
     | CutAction
+    | PatchAction
     | PositionsAction
     | KeepAction
     | WriteAction

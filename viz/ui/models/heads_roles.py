@@ -49,9 +49,14 @@ MEASURES = messages(
     induction="induction",
     duplicate="duplicate token",
     moves="name mover (share of the direct effect)",
+    copying="copies, by its weights (share of eigenvalues)",
+    same_by_weights="prefers the same token, by its weights (deviations)",
+    previous_by_weights="previous token, by its weights",
+    distance_by_weights="one distance, by its weights",
 )
 CROSS_MEASURES = messages(previous="place before", same="same place", next="place after")
 SIGNED = ("sharpness", "moves", "log_probability", "bleu", "agreement", "norms", "occlusion", "input_gradient")
+SIGNED += ("same_by_weights",)
 LOW_IS_GOOD = ("aer_output", "aer_input")
 LOW_FIRST = (*LOW_IS_GOOD, "log_probability", "bleu")  # when a board is sorted: what is missed most
 ABOUT = messages(
@@ -67,6 +72,12 @@ ABOUT = messages(
     "later layers do not count.",
     moves="The head's share of what all heads add directly to predicted names, counting only what it adds from "
     "earlier occurrences of the name (Wang et al. 2022).",
+    copying="By the weights alone: the share of eigenvalues of W_U W_O W_V W_E with a positive real part (Elhage et "
+    "al. 2021). Near 1 the head raises the word that it looks at; 0.5 is chance.",
+    same_by_weights="By the weights alone: how far a token's score with itself is above its scores with others, in "
+    "standard deviations.",
+    previous_by_weights="By the weights alone: the weight on the previous token if all tokens were alike.",
+    distance_by_weights="By the weights alone: the largest mean weight at one distance if all tokens were alike.",
     agreement="Kendall's rank correlation of a row of weights with the direct effects of its keys.",
 )
 ROLE = message(

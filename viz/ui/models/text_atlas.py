@@ -11,7 +11,7 @@ from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import atlas
-from model.measures.heads import text_roles
+from model.measures.heads import text_roles, weights
 from model.results.recording import row_naming
 from model.running.translator import Translator
 from viz.stage.payload.roles import heads_here
@@ -216,7 +216,8 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
     kinds = list(source.kinds)
     repeating = [measure for measure in REPEATING if any(measure in numbers for numbers in source.kinds.values())]
     names = heads_roles.MEASURES | {"place": BY_PLACE}
-    offered = [*repeating, *head_roles.NUMBERS]
+    by_weights = [name for name in weights.NAMES if any(name in numbers for numbers in source.kinds.values())]
+    offered = [*repeating, *head_roles.NUMBERS, *by_weights]
     with places.left_controls:
         colour = controls.choose_from_list(
             say("Measure"), offered, "atlas-colour", offered[0], names, label_visibility="collapsed"

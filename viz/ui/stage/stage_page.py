@@ -74,16 +74,26 @@ def models() -> list[str]:
     return list(dict.fromkeys((*translators(), *available("language_model"), *model_shelf.SHELF.names())))
 
 
-def show_page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
+def show_page(
+    names: list[str],
+    show: Show,
+    elsewhere: Sequence[str] = (),
+    first_text: Callable[[list[str]], str | None] = lambda names: None,
+) -> None:
     """Draw a page of the stage with a choice of models, the default one first.
 
-    `show` draws what is below the row, given the names, the request, and whether the visitor has just come;
-    `elsewhere` as in `model_choice.choose`.
+    Args:
+        show: draws what is below the row, given the names, the request, and whether the visitor has just come.
+        elsewhere: as in `model_choice.choose`.
+        first_text: the text of a visitor who has just come, where that is another one than the page before had.
     """
     state = st.session_state
     # A page that is left while it is drawn keeps some of its controls.
     if widgets.has_arrived("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
+        text = first_text(names)
         state[CAME] = controls.restore_search(names, View(), PREFIX)
+        if text is not None:
+            state[CAME] = replace(state[CAME], text=text)
         state[QUERY] = st.query_params.to_dict()
         state["sentence"] = state[CAME].text
     model_choice.arrive(names, "stage-model", "sentence")
@@ -158,11 +168,15 @@ def show_stage(
     version: stage_message.Version,
     before: stage_message.Version | None = None,
     on_request: Callable = keep_query,
+    on_action: Callable = lambda action: None,
     key: str = "stage",
     **settings: Any,
 ) -> None:
-    """Show it on a stage; key as in `viz.stage.assets.stage`, the others as in `viz.stage.payload.message.message`."""
-    assets.stage(stage_message.message(version, assets.keep, before, **settings), on_request, key=key)
+    """Show it on a stage; `on_action` as `on_did` of `viz.stage.assets.stage`, and key.
+
+    The others are as in `viz.stage.payload.message.message`.
+    """
+    assets.stage(stage_message.message(version, assets.keep, before, **settings), on_request, on_action, key=key)
 
 
 def show_map(

@@ -10,14 +10,15 @@ import { Problem } from "./run/problem.js";
  * An answer with what was asked beside it.
  * @typedef {Answer & {effects?: import("./analysis/effects.js").Effects, lens?: import("./analysis/attribution.js").Lens,
  *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null,
- *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares}} EngineAnswer
+ *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares,
+ *   probabilities?: number[] | null}} EngineAnswer
  */
 
 /**
  * @typedef {object} Pending
  * @property {(answer: any) => void} resolve  with what the request asked for
  * @property {(error: Error) => void} reject
- * @property {(received: number) => void} [progress]
+ * @property {(received: number) => void} [progress] of bytes, or of the share of a job
  */
 
 export class Engine {
@@ -56,6 +57,19 @@ export class Engine {
     return this.#send({ do: "translate", name, request, lane, also });
   }
 
+  /**
+   * Measures what comes back of one text in another, part by part; null where a newer request of the same lane took its
+   * place. Other requests come first.
+   * @param {string} name of the model
+   * @param {import("./analysis/patched_parts.js").PatchingRequest} request
+   * @param {import("./analysis/patched_parts.js").Part[]} parts
+   * @param {{lane?: string, progress?: (share: number) => void}} options
+   * @returns {Promise<import("./analysis/patched_parts.js").PatchedParts | null>}
+   */
+  patch(name, request, parts, { lane = "", progress } = {}) {
+    return this.#send({ do: "patch", name, request, parts, lane }, progress);
+  }
+
   /** Drops what a lane waits for. */
   cancel(lane = "") {
     this.worker.postMessage({ do: "cancel", lane });
@@ -81,10 +95,11 @@ export class Engine {
   }
 
   /** @param {Reply} reply */
-  #receive({ id, answer, received, dropped, problem }) {
+  #receive({ id, answer, received, share, dropped, problem }) {
     const pending = this.#pending.get(id);
     if (!pending) return;
-    if (received !== undefined) return void pending.progress?.(received);
+    const progress = received ?? share;
+    if (progress !== undefined) return void pending.progress?.(progress);
     this.#pending.delete(id);
     if (problem) pending.reject(errorOf(problem));
     else pending.resolve(dropped ? null : answer);
@@ -98,4 +113,4 @@ export class Engine {
 }
 
 /** @param {import("./service.js").Refusal} problem */
-const errorOf = ({ message, template, values }) => (template ? new Problem(template, values) : new Error(message));
+export const errorOf = ({ message, template, values }) => (template ? new Problem(template, values) : new Error(message));

@@ -5,6 +5,7 @@ import { openTranslator } from "./run/checkpoint.js";
 import { directEffects } from "./analysis/effects.js";
 import { fetchBytes } from "./run/files.js";
 import { recordedRow } from "./analysis/inside.js";
+import { patchParts, patchingOf, probabilitiesOf } from "./analysis/patched_parts.js";
 import { Problem } from "./run/problem.js";
 import { scoreShares } from "./analysis/split_heads.js";
 import { rowParts } from "./analysis/why.js";
@@ -38,19 +39,34 @@ import { rowParts } from "./analysis/why.js";
  * @property {boolean} [occlusion] whether source tokens are left out, one after the other
  * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it is computed
  * @property {import("./analysis/why.js").Cell} [why] of a head, whose score is split into parts
+ * @property {{ids: number[], step: number}} [words] whose probabilities at a step are asked for
  * @property {boolean} [shares] whether it is said what decides where each head looks
  * @property {boolean} [only] whether the answer is what was asked of scores, without the translation
  */
 
-/** @typedef {Load | Job | {do: "cancel", lane: string}} Message */
+/**
+ * @typedef {object} PatchJob What is put from one text into another, and measured; in the background.
+ * @property {"patch"} do
+ * @property {number} id
+ * @property {string} name of the model
+ * @property {import("./analysis/patched_parts.js").PatchingRequest} request
+ * @property {import("./analysis/patched_parts.js").Part[]} parts
+ * @property {string} lane
+ */
+
+/** @typedef {Job | PatchJob} Work */
+/** @typedef {Load | Work | {do: "cancel", lane: string}} Message */
 /**
  * Why a job could not be done: a sentence, and where it has values, its template and these.
  * @typedef {{message: string, template?: string | null, values?: Record<string, string | number>}} Refusal
  */
-/** @typedef {{id: number, answer?: unknown, received?: number, dropped?: boolean, problem?: Refusal}} Reply */
+/**
+ * @typedef {{id: number, answer?: unknown, received?: number, share?: number, dropped?: boolean, problem?: Refusal}} Reply
+ *   `received` bytes of a model so far; the `share` of a job that is done
+ */
 
 /** @type {(keyof Also)[]} */
-const NEED_TRACE = ["effects", "lens", "row", "why", "shares"];
+const NEED_TRACE = ["effects", "lens", "row", "why", "shares", "words"];
 const TURN = 8; // milliseconds of work, after which messages are looked at
 
 class Dropped extends Error {}
@@ -58,15 +74,17 @@ class Dropped extends Error {}
 export class Service {
   /** @type {Map<string, Promise<Translator>>} */
   #translators = new Map();
-  /** @type {Job[]} */
+  /** @type {Work[]} */
   #waiting = [];
-  /** @type {Job[]} that run: a single one, or first those in the background that wait for it */
+  /** @type {Work[]} that run: a single one, or first those in the background that wait for it */
   #jobs = [];
-  /** @type {Set<Job>} */
+  /** @type {Set<Work>} */
   #unwanted = new Set();
   #turn = 0;
   /** @type {{key: string, answer: any} | null} the last answer with its trace: who looks into it asks more than once */
   #traced = null;
+  /** @type {{key: string, patching: import("./analysis/patching.js").Patching} | null} the last one: more is asked of it */
+  #patching = null;
 
   /** @param {(reply: Reply) => void} reply */
   constructor(reply) {
@@ -87,6 +105,7 @@ export class Service {
     const loading = this.#open(id, files, kernels);
     this.#translators.set(name, loading);
     this.#traced = null; // perhaps of another model of this name
+    this.#patching = null;
     try {
       const { model } = await loading;
       this.reply({ id, answer: { config: model.config, kernel: model.memory.variant } });
@@ -131,11 +150,11 @@ export class Service {
     for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) await this.#do(job);
   }
 
-  /** @param {Job} job */
+  /** @param {Work} job */
   async #do(job) {
     this.#jobs.push(job);
     try {
-      const answer = await this.#answer(job);
+      const answer = job.do === "patch" ? await this.#patch(job) : await this.#answer(job);
       await this.#pause(job, true); // a newer request may have come
       this.reply({ id: job.id, answer });
     } catch (error) {
@@ -149,8 +168,7 @@ export class Service {
   /** @param {Job} job */
   async #answer(job) {
     const { name, request, also = {} } = job;
-    const translator = await this.#translators.get(name);
-    if (!translator) throw new Error(`no model of the name ${name} was loaded`);
+    const translator = await this.#translator(name);
     const pause = () => this.#pause(job);
     const traced = request.traced || NEED_TRACE.some((name) => also[name]);
     const answer = traced ? await this.#withTrace(translator, name, request, pause) : await translator.translate(request, pause);
@@ -158,12 +176,37 @@ export class Service {
     const words = also.lens && lens(translator, answer, also.lens);
     const without = also.occlusion && (await occlusion(translator, answer, request, pause));
     const row = also.row && recordedRow(translator.model.config, answer, also.row);
+    const probabilities = also.words && probabilitiesOf(answer, also.words);
     const why = also.why && rowParts(translator.model, answer, also.why);
     const shares = also.shares && (await scoreShares(translator.model, answer, () => this.#standBack(job)));
     if (also.only) return { why, shares };
     const trace = request.traced ? answer.trace : null;
-    const reply = { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares };
+    const reply = { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares, probabilities };
     return traced ? structuredClone(reply) : reply;
+  }
+
+  /** @param {string} name */
+  async #translator(name) {
+    const translator = await this.#translators.get(name);
+    if (!translator) throw new Error(`no model of the name ${name} was loaded`);
+    return translator;
+  }
+
+  /**
+   * What comes back of one text in another, part by part.
+   * @param {PatchJob} job
+   */
+  async #patch(job) {
+    const { id, name, request, parts } = job;
+    const translator = await this.#translator(name);
+    const key = JSON.stringify([name, request]);
+    const cached = this.#patching?.key === key ? this.#patching.patching : null;
+    const patching = cached ?? (await patchingOf(translator, request, () => this.#pause(job)));
+    this.#patching = { key, patching };
+    return patchParts(patching, parts, async (share) => {
+      this.reply({ id, share });
+      await this.#standBack(job);
+    });
   }
 
   /**
@@ -184,7 +227,7 @@ export class Service {
 
   /**
    * Lets the worker receive messages now and then; throws Dropped where a newer request came.
-   * @param {Job} job
+   * @param {Work} job
    */
   async #pause(job, now = false) {
     if (now || performance.now() - this.#turn > TURN) {
@@ -197,7 +240,7 @@ export class Service {
   /**
    * Like `#pause`, between two steps of work in the background, which keeps nothing in the memory of the engine: all
    * other requests come first.
-   * @param {Job} job
+   * @param {Work} job
    */
   async #standBack(job) {
     await this.#pause(job);

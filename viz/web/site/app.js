@@ -3,20 +3,24 @@
 import { setParameters } from "../stage/main/address.js";
 import { Stage } from "../stage/main/stage.js";
 import { changesAfter } from "./view/actions.js";
+import { patchesAfter } from "./view/patches.js";
 import { isChange, noChanges, wordless } from "./view/changes.js";
 import { Controls } from "./controls/controls.js";
 import { messageOf } from "./payload/messages.js";
+import { PatchingParts } from "./payload/patching.js";
 import { recordedMessage } from "./payload/recorded.js";
 import { packedScores } from "./payload/why.js";
 import { Speech } from "./speech.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
-import { cellOf, parametersOf, readRequest, rowOf } from "./view/view.js";
+import { cellOf, parametersOf, readRequest, rowOf, usualText } from "./view/view.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./view/view.js").PageRequest} PageRequest */
 
 const MEGA = 1e6;
+// What patches are made for: they go when another of these comes.
+const TEXTS = /** @type {const} */ (["text", "model", "beam", "penalty", "reference", "versus", "b"]);
 let stamp = 0; // of the last message
 
 const fragment = () => new URLSearchParams(location.hash.slice(1));
@@ -55,9 +59,10 @@ export class App {
     this.arrive = arrive;
     this.request = request;
     this.speech = new Speech(settings, query.get("lang"));
+    this.patching = new PatchingParts(models, this.speech);
     document.documentElement.lang = this.speech.language;
     this.stage = new Stage({
-      ...{ ...host, part: (/** @type {string} */ address) => packedScores(address, models), memories: {} },
+      ...{ ...host, part: (/** @type {string} */ address) => this.part(address), memories: {} },
       ...{ read: () => Object.fromEntries(fragment()), write: this.write },
       ask: (/** @type {import("../stage/main/message.js").Parameters} */ parameters) => this.ask(parameters),
       act: (/** @type {import("../stage/main/message.js").Action} */ action) => this.act(action),
@@ -99,6 +104,9 @@ export class App {
     const { row, cell } = before;
     const places = { row: view === "inside" ? row : null, cell: view === "why" ? cell : null };
     const request = { ...before, view, ...places, ...part };
+    if (!part.patched && TEXTS.some((name) => name in part)) request.patched = [];
+    if (part.page && before.text === usualText(before.page, before.model, this.settings))
+      request.text = usualText(part.page, request.model, this.settings);
     if (!part.changes && request.model !== before.model) request.changes = noChanges();
     else if (!part.changes && request.text !== before.text) request.changes = wordless(before.changes);
     const isLost = !part.changes && JSON.stringify(request.changes) !== JSON.stringify(before.changes);
@@ -131,13 +139,24 @@ export class App {
     const { measure, against, view } = { ...this.request, ...parameters };
     const places = { row: rowOf({ ...parameters, view }), cell: cellOf({ ...parameters, view }) };
     this.request = { ...this.request, measure: measure ?? "weights", against: against ?? "runner-up", view, ...places };
+    if ("into" in parameters) this.request.reverse = parameters.into === "a";
+    if ("patch" in parameters) this.request.patched = [];
     this.update();
+  }
+
+  /** What the stage fetches beside a message, at an address that the message has. @param {string} address */
+  part(address) {
+    return PatchingParts.has(address) ? this.patching.answer(address) : packedScores(address, this.models);
   }
 
   /** A change on the stage; one that the model refuses is not kept. @param {import("../stage/main/message.js").Action} action */
   async act(action) {
     const { request, answer } = this;
     if (action.do === "importance") return this.turn({ importance: !request.importance }, false);
+    if (request.page === "compare") {
+      const patched = patchesAfter(action, request.patched);
+      return patched && this.turn({ patched });
+    }
     if (!answer) return;
     try {
       const { config } = this.models.get(request.model);
@@ -164,7 +183,7 @@ export class App {
   }
 
   /**
-   * @param {Omit<import("./payload/messages.js").Message, "answer">
+   * @param {Omit<import("./payload/stage_message.js").Message, "answer">
    *   & {answer: import("../engine/run/answer.js").Answer | null}} message
    */
   async present({ message, recordings, answer }) {

@@ -16,7 +16,7 @@ export class Models {
   #loaded = new Map();
   /** @type {Set<string>} */
   #ready = new Set();
-  /** @type {Map<string, import("../engine/client.js").EngineAnswer>} */
+  /** @type {Map<string, any>} */
   #answers = new Map();
 
   /**
@@ -82,10 +82,37 @@ export class Models {
    */
   async answer(name, request, also = {}, lane = "stage") {
     await this.load(name);
-    const key = JSON.stringify([name, request, also]);
+    return this.#cached([name, request, also], () => this.engine.translate(name, request, { lane, also }));
+  }
+
+  /**
+   * What comes back of one text in another, cached; null where a newer request of the lane took its place.
+   * @param {string} name of the model
+   * @param {import("../engine/analysis/patched_parts.js").PatchingRequest} request
+   * @param {import("../engine/analysis/patched_parts.js").Part[]} parts
+   * @param {string} lane
+   * @param {(share: number) => void} [progress]
+   * @returns {Promise<import("../engine/analysis/patched_parts.js").PatchedParts | null>}
+   */
+  async patch(name, request, parts, lane, progress) {
+    await this.load(name);
+    return this.#cached([name, request, parts], () => this.engine.patch(name, request, parts, { lane, progress }));
+  }
+
+  /** Drops what a lane waits for. @param {string} lane */
+  cancel(lane) {
+    this.engine.cancel(lane);
+  }
+
+  /**
+   * @param {unknown} asked
+   * @param {() => Promise<any>} compute
+   */
+  async #cached(asked, compute) {
+    const key = JSON.stringify(asked);
     const cached = this.#answers.get(key);
     this.#answers.delete(key);
-    const answer = cached ?? (await this.engine.translate(name, request, { lane, also }));
+    const answer = cached ?? (await compute());
     if (answer) this.#answers.set(key, answer);
     if (this.#answers.size > CACHED) this.#answers.delete(/** @type {string} */ (this.#answers.keys().next().value));
     return answer;

@@ -18,6 +18,8 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {string[]} draws which weights each draw of dropout leaves: bits in base64, one for each key
  */
 
+/** @typedef {{model: string, clean: string, corrupted: string, answer: string, against: string}} TextPair */
+
 /**
  * @typedef {object} Settings
  * @property {Record<string, string>} languages their names, by code
@@ -27,6 +29,7 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {string} text that is shown at first
  * @property {number} beam
  * @property {string[]} examples
+ * @property {TextPair[]} pairs of texts that differ in one thing; page words name the n-th pair_n
  * @property {Model[]} models the default one first
  * @property {Record<string, string>} kernels in base64
  * @property {string} first a message of the stage: gzip in base64

@@ -18,9 +18,9 @@ export class Speech {
     this.language = requested !== null && requested in languages ? requested : this.defaultVersion;
   }
 
-  /** The sentences of the stage. @param {boolean} comparing */
-  stageWords(comparing) {
-    return { forms: comparing ? ["comparing"] : [], catalogue: this.settings.words[this.language].stage };
+  /** The sentences of the stage, in some forms. @param {string[]} forms */
+  stageWords(forms) {
+    return { forms, catalogue: this.settings.words[this.language].stage };
   }
 
   /**

@@ -51,7 +51,7 @@ def direct_effects(
     with follow() as path:
         final = outputs_of()["logits"]
     assert path.logits is not None  # the output matrix was passed
-    scale, offset = _after_the_matrix(path.logits, final)
+    scale, offset = after_the_matrix(path.logits, final)
     logits = path.logits[0].float() * scale + offset  # (T, V)
     alternatives = compared_words(logits.detach().cpu().numpy(), output_ids, against)
     constant = (offset if head.bias is None else offset + head.bias.detach() * scale).expand_as(logits)
@@ -72,7 +72,7 @@ def direct_effects(
     return effects
 
 
-def _after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
+def after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
     """The factor and the offset (V,) that a model gives its logits after the output matrix; 1 and 0 before a cap."""
     before = logits.detach()[0].cpu().double()
     after = final.detach()[0].cpu().double()
@@ -105,6 +105,7 @@ def _split(
 
     parts = {"input": contributions_of("input", leaves["input"])}
     heads: dict[str, list[np.ndarray]] = {}
+    directions: dict[str, list[np.ndarray]] = {}
     for attention in layout.attentions:
         module = attention.layer.address
         if attention.layer.kind == "encoder_self":
@@ -115,6 +116,7 @@ def _split(
         along = factor @ values.transpose(-2, -1)  # (H, T, S)
         effect = (path.weights[module][0].cpu().double() * along).numpy()  # (H, T, S)
         heads.setdefault(attention.layer.kind, []).append(effect)
+        directions.setdefault(attention.layer.kind, []).append(factor.numpy())
         parts[module] = effect.sum((0, 2))
         bias = _bias_of(attention.projection, path.outputs[module], path.heads[module])
         parts[f"{module}.bias"] = contributions_of(f"{module}.bias", [bias])
@@ -126,6 +128,7 @@ def _split(
         other_ids,
         {name: part.astype(np.float32) for name, part in parts.items()},
         {kind: np.stack(layers).astype(np.float32) for kind, layers in heads.items()},
+        directions,
     )
 
 

@@ -33,7 +33,7 @@ class PartRows(Follower):
     """Follows one pass, and keeps of the attentions that are asked for the parts of their queries and keys.
 
     Attributes:
-        queries, keys: by the address of an attention and by name of the part, (H, T, K) and (G, S, K).
+        queries, keys, values: by the address of an attention and by name of the part, (H, T, K), (G, S, K), (G, S, K).
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class PartRows(Follower):
         """
         self.queries: dict[str, Parts] = {}
         self.keys: dict[str, Parts] = {}
+        self.values: dict[str, Parts] = {}
         self._layout = layout
         self._target = target
         self._group_of = group_of or (lambda name: name)
@@ -152,18 +153,22 @@ class PartRows(Follower):
         return arguments, keywords | padded
 
     def pass_tap(self, address: str, value: Tensor) -> Tensor:
-        """Keep queries and keys of the attentions that are asked for."""
+        """Keep queries, keys and values of the attentions that are asked for."""
         module, _, name = address.rpartition(".")
-        if name not in ("q", "k") or value.size(0) == 1:
+        if name not in ("q", "k", "v") or value.size(0) == 1:
             return value
-        is_cross = module.endswith("cross_attention")
         if name == "q":
             self.queries[module] = self._taken(value, self._rows, self._written)
-        else:
-            memory = [name for name in self._streams.get("encoder", {}) if name != BIAS]
-            self.keys[module] = self._taken(value, *((memory, memory) if is_cross else (self._rows, self._written)))
-            if self._target is not None:
-                raise Enough
+            return value
+        memory = [name for name in self._streams.get("encoder", {}) if name != BIAS]
+        is_cross = module.endswith("cross_attention")
+        parts = self._taken(value, *((memory, memory) if is_cross else (self._rows, self._written)))
+        if name == "k":
+            self.keys[module] = parts
+            return value
+        self.values[module] = parts
+        if self._target is not None:
+            raise Enough
         return value
 
     def leave_projection(self, attention: Attention, context: Tensor, output: Tensor) -> Tensor | None:

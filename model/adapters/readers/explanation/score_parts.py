@@ -48,10 +48,8 @@ def score_parts(
         ValueError: if there is no such head, or the parts would miss its scores, as the model computes something else
             between them.
     """
-    target = _attention_of(layout, config, head)
-    rows = PartRows(layout, target)
-    _follow(rows, run, inputs)
-    return _split_head(rows, config, trace, target.layer, head.head)
+    target = attention_of(layout, config, head)
+    return split_head(rows_of_pass(layout, run, inputs, target), config, trace, target.layer, head.head)
 
 
 @torch.inference_mode()
@@ -62,15 +60,29 @@ def score_parts_of_layer(
 
     Returns None where that input was not kept.
     """
-    target = _attention_of(layout, config, head)
-    layer_input = layers.get(MODULES[head.kind][0], head.layer)
+    target = attention_of(layout, config, head)
+    rows = rows_of_layer(layout, layers, target)
+    return None if rows is None else split_head(rows, config, trace, target.layer, head.head)
+
+
+@torch.inference_mode()
+def rows_of_layer(layout: Layout, layers: LayerInputs, target: Attention) -> PartRows | None:
+    """The parts of queries, keys and values of an attention, from the input that its layer had; None without that."""
+    layer_input = layers.get(MODULES[target.layer.kind][0], target.layer.layer)
     if layer_input is None:
         return None
     rows = PartRows(layout, target, streams=layer_input.streams)
     arguments, keywords = layer_input.call
     with suppress(Enough), followed(rows):
         target.block(*arguments, **keywords)
-    return _split_head(rows, config, trace, target.layer, head.head)
+    return rows
+
+
+def rows_of_pass(layout: Layout, run: Run, inputs: Mapping[str, Tensor], target: Attention) -> PartRows:
+    """The parts of queries, keys and values of an attention, from a pass that begins at its beginning."""
+    rows = PartRows(layout, target)
+    _follow(rows, run, inputs)
+    return rows
 
 
 def layer_inputs(
@@ -92,13 +104,13 @@ def score_shares(
     _follow(rows, run, inputs)
     heads: dict[str, list[list[ScoreParts]]] = {kind: [] for kind in config.kinds}
     for layer in config.attention:
-        split = [_split_head(rows, config, trace, layer, head) for head in range(layer.n_heads)]
+        split = [split_head(rows, config, trace, layer, head) for head in range(layer.n_heads)]
         heads[layer.kind].append(split)
         between_steps()
     return collect_shares(heads)
 
 
-def _attention_of(layout: Layout, config: ReaderConfig, head: Head) -> Attention:
+def attention_of(layout: Layout, config: ReaderConfig, head: Head) -> Attention:
     """The attention that a head is part of; a ValueError if there is none, or its scores cannot be split."""
     check_score_parts(layout, config)
     check_head(config, head)
@@ -115,10 +127,11 @@ def _follow(rows: PartRows, run: Run, inputs: Mapping[str, Tensor]) -> None:
         run(rows.repeat(inputs))
 
 
-def _split_head(rows: PartRows, config: ReaderConfig, trace: Arrays, layer: AttentionLayer, head: int) -> ScoreParts:
+def split_head(rows: PartRows, config: ReaderConfig, trace: Arrays, layer: AttentionLayer, head: int) -> ScoreParts:
+    """Split the scores of one head from the parts of its attention's queries and keys; errors as in `score_parts`."""
     module = layer.address
-    queries = _of_head(rows.queries[module], head, layer.n_heads)
-    keys = _of_head(rows.keys[module], head, layer.n_heads)
+    queries = part_of_head(rows.queries[module], head, layer.n_heads)
+    keys = part_of_head(rows.keys[module], head, layer.n_heads)
     raw_scores, mask = trace[f"{module}.raw_scores"][head], trace[f"{module}.mask"][0]
     bias = trace[f"{module}.bias"][head] if f"{module}.bias" in trace else None
     scale = _scale_of(raw_scores, trace[f"{module}.scores"][head], bias, mask, config.score_cap)
@@ -143,7 +156,7 @@ def _split_head(rows: PartRows, config: ReaderConfig, trace: Arrays, layer: Atte
     return parts
 
 
-def _of_head(parts: Parts, head: int, n_heads: int) -> dict[str, np.ndarray]:
+def part_of_head(parts: Parts, head: int, n_heads: int) -> dict[str, np.ndarray]:
     """The parts of queries or keys that one head reads, float64 (S, K) by name, of those of all groups (G, S, K)."""
     return {name: value[head * len(value) // n_heads].double().cpu().numpy() for name, value in parts.items()}
 

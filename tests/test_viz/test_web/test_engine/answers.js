@@ -8,6 +8,7 @@ import { openTranslator } from "../../../../viz/web/engine/run/checkpoint.js";
 import { recordingOf } from "../../../../viz/web/engine/run/recording.js";
 import { Writer, openWriter } from "../../../../viz/web/engine/run/writer.js";
 import { directEffects } from "../../../../viz/web/engine/analysis/effects.js";
+import { patchParts, patchingOf } from "../../../../viz/web/engine/analysis/patched_parts.js";
 import { scoreParts, scoreShares } from "../../../../viz/web/engine/analysis/split_heads.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
@@ -84,12 +85,17 @@ async function measured(answer, request) {
   return found;
 }
 
+/** What a request asks for: a translation, a reading, or patching between two texts. @param {any} request */
+async function answerTo(request) {
+  if (request.parts) return patchParts(await patchingOf(/** @type {any} */ (translator), request), request.parts, () => {});
+  const answer = translator instanceof Writer ? translator.read(request.text, true) : await translator.translate(request);
+  return { ...answer, ...(await measured(answer, request)) };
+}
+
 const lines = [];
 for (const request of job.requests) {
   try {
-    const writes = translator instanceof Writer;
-    const answer = writes ? translator.read(request.text, true) : await translator.translate(request);
-    lines.push(JSON.stringify(portable({ ...answer, ...(await measured(answer, request)) })));
+    lines.push(JSON.stringify(portable(await answerTo(request))));
   } catch (error) {
     lines.push(JSON.stringify({ error: /** @type {Error} */ (error).message }));
   }

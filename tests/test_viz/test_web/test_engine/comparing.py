@@ -11,6 +11,7 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.experiments.positions import changed_positions
 from model.interventions.edits import Edits
+from model.interventions.patches import Donor
 from model.results.translation import Translation
 from model.running.translator import Translator
 
@@ -30,18 +31,27 @@ class Request:
     target: str | None = None
     penalty: float = 0.6
     traced: bool = False
+    donor: Request | None = None  # whose result patches among the edits are taken from
 
     def for_engine(self) -> dict[str, Any]:
         """As viz/web/engine/run/translator.js takes it."""
-        values = dataclasses.asdict(self) | {"edits": dataclasses.asdict(self.edits)}
+        edits = dataclasses.asdict(dataclasses.replace(self.edits, donor=None))
+        del edits["donor"]
+        values = dataclasses.asdict(dataclasses.replace(self, edits=Edits(), donor=None))
+        values |= {"edits": edits, "donor": self.donor and self.donor.for_engine()}
         return {name: value for name, value in values.items() if value is not None}
 
     def by_python(self, translator: Translator) -> Translation:
         """The reference."""
+        edits = self.edits
+        if self.donor is not None:
+            plain = dataclasses.replace(self, edits=Edits(), donor=None)
+            donor = Donor.between(self.donor.by_python(translator), plain.by_python(translator))
+            edits = dataclasses.replace(edits, donor=donor)
         with changed_positions(translator.config.positional, **self.positions):
             if self.target is not None:
-                return translator.force(self.text, self.target, self.edits)
-            return translator.translate(self.text, self.beam, self.penalty, self.edits, self.prefix)
+                return translator.force(self.text, self.target, edits)
+            return translator.translate(self.text, self.beam, self.penalty, edits, self.prefix)
 
 
 def assert_same(answer: dict[str, Any], result: Translation, logs: float = LOGS, weights: float = WEIGHTS) -> None:

@@ -137,6 +137,33 @@ ASK = """async text => {
 }"""
 
 
+# What comes back of one text in another while another text is typed, and once more for nobody.
+PATCH = """async ([a, b]) => {
+  const shares = [], order = [];
+  const look = name => answer => { order.push(name); return answer; };
+  const parts = [{ heads: "cross", what: "both" }, { streams: "encoder" }];
+  const texts = { a: { text: a }, b: { text: b } };
+  const options = { lane: "patching", progress: share => shares.push(share) };
+  const patching = engine.patch("model", texts, parts, options).then(look("patching"));
+  await engine.translate("model", { text: a + b }).then(look("translation"));
+  const { words, heads } = await patching;
+  const dropped = engine.patch("model", texts, [{ sublayers: "encoder" }], { lane: "patching" });
+  engine.cancel("patching");
+  return { order, shares, words, heads: Array.from(heads.cross.both.data), dropped: await dropped };
+}"""
+
+
+def test_nothing_waits_for_patching_and_it_can_be_stopped(site, translator: Translator) -> None:
+    site.evaluate(START, {"simd": KERNELS["simd"]})
+    texts = ["Where is my brother?", "Where is my sister?"]
+    answer = site.evaluate(PATCH, texts)
+    assert answer["order"] == ["translation", "patching"] and answer["dropped"] is None
+    assert answer["shares"] == sorted(answer["shares"]) and answer["shares"][-1] == 1 and len(answer["shares"]) > 5
+    patching = translator.patching(*(translator.translate(text) for text in texts))
+    assert tuple(answer["words"]) == patching.words
+    near(answer["heads"], patching.heads("cross").ravel(), 1e-4)
+
+
 def test_what_is_asked_about_a_text_again_is_the_same_and_nothing_waits_for_shares(site) -> None:
     site.evaluate(START, {"simd": KERNELS["simd"]})
     answer = site.evaluate(ASK, TEXT)

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askForOpen } from "../../../../viz/web/stage/map/why_answers.js";
+import { askForOpen, fetchAhead } from "../../../../viz/web/stage/map/why_answers.js";
 
 /** A stage at the first row of a head whose numbers cannot be fetched. @param {string | null} parts  where they are */
 function stageWithout(parts) {
-  const kind = { code: "decoder_self", open: [0, 0], telling: [[0]], keys: ["a"], queries: ["a"], headAt: () => [0, 0] };
+  const kind = { code: "decoder_self", open: [0, 0], telling: [[0, 0]], keys: ["a"], queries: ["a"], headAt: (/** @type {number[]} */ place) => place };
   /** @type {any} */
   const stage = {
     kind,
@@ -55,4 +55,22 @@ test("a place that the visitor has left is asked about no more, and again when i
   stage.state.view = "why";
   await ask(stage);
   assert.equal(stage.asked.length, 1);
+});
+
+test("a pointer that rests on a tile takes no place from what the visitor waits for", async () => {
+  const stage = stageWithout("/parts");
+  const fetched = /** @type {string[]} */ ([]);
+  stage.host.part = (/** @type {string} */ address) => new Promise(() => fetched.push(address)); // is not answered yet
+  askForOpen(stage);
+  fetchAhead(stage, [0, 1]);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(fetched.length, 1);
+});
+
+test("a pointer that rests on a tile fetches its numbers while nothing else is fetched", async () => {
+  const stage = stageWithout("/parts");
+  const fetched = /** @type {string[]} */ ([]);
+  stage.host.part = (/** @type {string} */ address) => Promise.reject(new Error(String(fetched.push(address))));
+  await fetchAhead(stage, stage.kind.open);
+  assert.equal(fetched.length, 1);
 });

@@ -1,7 +1,6 @@
 // What wrote a word, besides direct effects: the layer lens and occlusion; see model/running/attribution.py.
 
 import { readLogits } from "../search/candidates.js";
-import { Edits } from "./edits.js";
 import { Problem } from "../run/problem.js";
 import { arrayIn } from "../run/trace.js";
 import { BOS_ID } from "../text/special.js";
@@ -59,8 +58,9 @@ export function lens({ model, target }, { trace }, k = 5) {
  * @param {import("../run/translator.js").Request} request that it answers
  * @param {() => Promise<void> | void} [pause] between two source tokens; it may throw
  */
-export async function occlusion({ model }, { source_ids, predicted_ids }, request, pause) {
-  let edits = new Edits(request.edits);
+export async function occlusion(translator, { source_ids, predicted_ids }, request, pause) {
+  const { model } = translator;
+  let edits = await translator.editsOf(request, source_ids, pause);
   if (request.target === undefined) edits = edits.withoutFuture;
   const inputIds = [BOS_ID, ...predicted_ids.slice(0, -1)];
   const logProbabilities = (/** @type {number} */ hidden) => {

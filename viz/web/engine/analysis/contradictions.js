@@ -1,5 +1,6 @@
 // Edits that contradict each other, or ask for what cannot be, are refused as in model/interventions/edits.py.
 
+import { isHeadPatch } from "./patches.js";
 import { Problem } from "../run/problem.js";
 
 /** @typedef {import("./edits.js").Force} Force */
@@ -11,7 +12,7 @@ export const IN_WORDS = { encoder_self: "encoder self", decoder_self: "decoder s
 const float = (number) => (Number.isInteger(number) ? number.toFixed(1) : String(number));
 
 /** @param {Required<EditValues>} edits */
-export function refuseContradictions({ off, uniform, forced, cells }) {
+export function refuseContradictions({ off, uniform, forced, cells, patched }) {
   forced.forEach(checkForce);
   const both = off.find((head) => uniform.some((candidate) => sameHead(head, candidate)));
   if (both) {
@@ -25,6 +26,20 @@ export function refuseContradictions({ off, uniform, forced, cells }) {
   }
   const clash = forced.find((force, i) => forced.some((later, j) => i < j && sharesRow(force, later)));
   if (clash) throw new Problem(`the attention of step ${clash.query} is forced twice in the same head`);
+  refusePatchedHeads([...off, ...uniform], patched.filter(isHeadPatch));
+}
+
+/**
+ * @param {import("./edits.js").Head[]} changed
+ * @param {import("./patches.js").HeadPatch[]} patched
+ */
+function refusePatchedHeads(changed, patched) {
+  const isTwice = (/** @type {import("./edits.js").Head} */ head) =>
+    changed.some((candidate) => sameHead(head, candidate)) || patched.filter((patch) => sameHead(head, patch)).length > 1;
+  const both = patched.find(isTwice);
+  if (!both) return;
+  const where = `${IN_WORDS[both.kind]}, layer ${both.layer}, head ${both.head}`;
+  throw new Problem(`a head that is patched is patched once and not changed otherwise, but not so ${where}`);
 }
 
 /** @param {Force} force */

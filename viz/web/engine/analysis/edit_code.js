@@ -2,6 +2,7 @@
 
 import { KINDS } from "../run/config.js";
 import { refuseContradictions } from "./contradictions.js";
+import { readPatch, writePatch } from "./patches.js";
 import { Problem } from "../run/problem.js";
 
 /** @typedef {import("../run/config.js").AttentionKind} AttentionKind */
@@ -20,7 +21,7 @@ const KIND_OF = Object.fromEntries(KINDS.map((kind) => [kind[0], kind]));
  * Writes edits as a text of letters, digits and "-_."; empty for no edits.
  * @param {import("./edits.js").EditValues} edits
  */
-export function writeEdits({ off = [], uniform = [], forced = [], cells = [] }) {
+export function writeEdits({ off = [], uniform = [], forced = [], cells = [], patched = [] }) {
   const place = (/** @type {string} */ letter) => (/** @type {Head} */ { kind, layer, head }) =>
     `${letter}${kind[0]}${layer}-${head}`;
   const items = [
@@ -31,6 +32,7 @@ export function writeEdits({ off = [], uniform = [], forced = [], cells = [] }) 
       return `f${kind === "cross" ? "" : kind[0]}${query}-${key}-${Number(strength.toFixed(4))}${headCodes}`;
     }),
     ...cells.map(({ kind, query, key, open }) => `${open ? "a" : "b"}${kind[0]}${query}-${key}`),
+    ...patched.map(writePatch),
   ];
   return items.length ? [VERSION, ...items].join("_") : "";
 }
@@ -42,7 +44,7 @@ export function writeEdits({ off = [], uniform = [], forced = [], cells = [] }) 
  */
 export function readEdits(code) {
   /** @type {EditValues} */
-  const edits = { off: [], uniform: [], forced: [], cells: [] };
+  const edits = { off: [], uniform: [], forced: [], cells: [], patched: [] };
   if (!code) return edits;
   if (code.length > MAX_CODE)
     throw new Problem(`the code of the edits has ${code.length} characters; at most ${MAX_CODE} are allowed`);
@@ -61,6 +63,7 @@ export function readEdits(code) {
 function readItem(item, edits) {
   const place = item.match(PLACE);
   const force = item.match(FORCE);
+  const patch = readPatch(item);
   if (place) {
     const [kind, row, column] = [KIND_OF[place[2]], Number(place[3]), Number(place[4])];
     if (place[1] === "o") edits.off.push({ kind, layer: row, head: column });
@@ -72,6 +75,7 @@ function readItem(item, edits) {
       ...{ kind: KIND_OF[force[1] || "c"], query: Number(force[2]), key: Number(force[3]), strength: Number(force[4]) },
       heads: heads.map((pair) => /** @type {[number, number]} */ (pair.split("-").map(Number))),
     });
-  } else if (CUT.test(item)) throw new Problem("pages without a server cannot cut a path: open the link in the app");
+  } else if (patch) edits.patched.push(patch);
+  else if (CUT.test(item)) throw new Problem("pages without a server cannot cut a path: open the link in the app");
   else throw new Problem(`the edits cannot be read: '${item.slice(0, 20)}' is not a valid edit`);
 }

@@ -2,6 +2,7 @@
 
 import { KINDS, layersOf } from "../run/config.js";
 import { IN_WORDS, refuseContradictions } from "./contradictions.js";
+import { Patches, isHeadPatch } from "./patches.js";
 import { Problem } from "../run/problem.js";
 
 /** @typedef {import("../run/config.js").AttentionKind} AttentionKind */
@@ -16,27 +17,40 @@ import { Problem } from "../run/problem.js";
  * @property {[number, number][]} heads layer and head of those that are forced; none: all of all layers
  */
 /** @typedef {{kind: AttentionKind, query: number, key: number, open: boolean}} Cell One cell of a mask, everywhere. */
-/** @typedef {{off?: Head[], uniform?: Head[], forced?: Force[], cells?: Cell[]}} EditValues */
+/**
+ * @typedef {object} EditValues All changes of one run.
+ * @property {Head[]} [off]
+ * @property {Head[]} [uniform]
+ * @property {Force[]} [forced]
+ * @property {Cell[]} [cells]
+ * @property {import("./patches.js").Patch[]} [patched] heads and streams that are as they were in another text
+ */
 /** @typedef {{off: number[], uniform: number[], forced: {force: Force, heads: number[]}[]}} LayerEdits */
 
 export class Edits {
   /** @type {Map<string, LayerEdits>} */
   #layers = new Map();
 
-  /** @param {EditValues} values */
-  constructor({ off = [], uniform = [], forced = [], cells = [] } = {}) {
-    refuseContradictions({ off, uniform, forced, cells });
+  /**
+   * @param {EditValues} values
+   * @param {import("./patches.js").Donor | null} donor what patches are taken from
+   */
+  constructor({ off = [], uniform = [], forced = [], cells = [], patched = [] } = {}, donor = null) {
+    refuseContradictions({ off, uniform, forced, cells, patched });
     this.off = off;
     this.uniform = uniform;
     this.forced = forced;
     this.cells = cells;
+    this.patched = patched;
+    this.donor = donor;
+    this.patches = donor && patched.length ? new Patches(patched, donor) : null;
     this.changesWeights = off.length + uniform.length + forced.length > 0;
   }
 
   /** The edits that are possible in a decoder which writes token by token: no cells that open the future. */
   get withoutFuture() {
     const future = (/** @type {Cell} */ { kind, open, key, query }) => kind === "decoder_self" && open && key > query;
-    return new Edits({ ...this, cells: this.cells.filter((cell) => !future(cell)) });
+    return new Edits({ ...this, cells: this.cells.filter((cell) => !future(cell)) }, this.donor);
   }
 
   /**
@@ -47,10 +61,13 @@ export class Edits {
    */
   check(config, nSource, nTarget) {
     const ofForced = this.forced.flatMap(({ kind, heads }) => heads.map(([layer, head]) => ({ kind, layer, head })));
-    for (const { kind, layer, head } of [...this.off, ...this.uniform, ...ofForced]) {
+    for (const { kind, layer, head } of [...this.off, ...this.uniform, ...ofForced, ...this.patched.filter(isHeadPatch)]) {
       checkPlace(kind, "layer", layer, layersOf(config, kind));
       checkPlace(kind, "head", head, config.n_heads);
     }
+    if (this.patched.length && !this.donor)
+      throw new Problem("a patch needs a recording of another text, from which it is taken");
+    for (const patch of this.patched) if (!isHeadPatch(patch)) this.donor?.check(config, patch);
     for (const { kind, query, key } of [...this.cells, ...this.forced]) {
       checkPlace(kind, "row", query, kind === "encoder_self" ? nSource : nTarget, " here");
       checkPlace(kind, "column", key, kind === "decoder_self" ? nTarget : nSource, " here");

@@ -111,10 +111,17 @@ export class Attention {
    * @param {Rows} rows
    */
   attend(pass, rows) {
-    const { memory, output, context, trace } = pass;
     for (let row = 0; row < pass.rows; row++) this.#attendRow(pass, rows, row);
-    project(memory, output, context, this.output, pass.rows);
-    trace?.keep(`${this.name}.output`, output, [pass.rows, this.config.d_model]);
+    return this.write(pass);
+  }
+
+  /**
+   * Projects the contexts of a pass; the address of the output (rows, d_model).
+   * @param {Pass} pass
+   */
+  write({ memory, rows, output, context, trace }) {
+    project(memory, output, context, this.output, rows);
+    trace?.keep(`${this.name}.output`, output, [rows, this.config.d_model]);
     return output;
   }
 
@@ -146,9 +153,11 @@ export class Attention {
       const ofSink = softmaxWithSink(numbers, this.sink, nKeys);
       trace?.keepRow(`${name}.sink`, row, pass.rows, ofSink, heads, [heads, pass.rows]);
     } else kernel.softmax(weights, heads, nKeys);
+    edits.patches?.changeWeights(name, kind, reading, numbers);
     edits.change(kind, layer, reading, numbers, mask);
     keep("weights", numbers);
     kernel.mix(context, weights, places, rows.offset + this.keyWidth, nKeys, heads, groups, dHead);
+    edits.patches?.changeContext(this, reading, numbers, memory, context, rows.offset + this.keyWidth);
     trace?.keepHeads(`${name}.context`, row, pass.rows, context, heads, dHead);
   }
 }

@@ -74,8 +74,8 @@ export class Decoder {
     });
     const logits = memory.allocate(rows.length * vocab_size);
     const mark = memory.mark; // of what is needed in here only
-    const pass = startPass(memory, this.config, rows.length, changes.edits, trace);
-    this.input.write(pass, rows.map(({ token }) => token), rows.map(({ position }) => position), changes.positions);
+    const pass = startPass(memory, this.config, rows.map(({ position }) => position), changes.edits, trace);
+    this.input.write(pass, rows.map(({ token }) => token), changes.positions);
     this.layers.forEach((layer, i) => {
       const first = i * ofLayer;
       layer.pass(

@@ -24,13 +24,12 @@ export class InputEmbedding {
   }
 
   /**
-   * Writes the residual stream of tokens at positions.
+   * Writes the residual stream of tokens at the positions of a pass.
    * @param {Pass} pass
    * @param {number[]} ids
-   * @param {number[]} positions
    * @param {import("./positions.js").PositionChange} change
    */
-  write({ memory, x, trace }, ids, positions, change) {
+  write({ memory, x, trace, positions, edits }, ids, change) {
     const { d_model: size, scale_embedding, max_length: most } = this.config;
     const factor = scale_embedding ? Math.sqrt(size) : 1;
     const n = Math.max(...positions) + 1;
@@ -44,6 +43,7 @@ export class InputEmbedding {
     const encodings = this.encodings(positions, change);
     for (let i = 0; i < encodings.length; i++) numbers[x / 4 + i] += encodings[i];
     trace?.arrays.set(`${this.side}.input.positions`, { data: encodings, shape: [ids.length, size] });
+    edits.patches?.changeStream(`${this.side}.input.stream`, positions, numbers.subarray(x / 4, x / 4 + encodings.length));
     trace?.keep(`${this.side}.input.stream`, x, [ids.length, size]);
   }
 

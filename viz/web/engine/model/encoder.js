@@ -71,20 +71,20 @@ export class Encoder {
       return { query, places, nKeys: length, visible: length, window, hidden: changes.hidden };
     });
     const maps = new Maps(memory, length, this.layers.length, heads, length);
-    const pass = startPass(memory, this.config, length, changes.edits, trace);
-    this.input.write(pass, ids, [...ids.keys()], changes.positions);
+    const pass = startPass(memory, this.config, [...ids.keys()], changes.edits, trace);
+    this.input.write(pass, ids, changes.positions);
     for (const layer of this.layers) layer.pass(pass, { query: block, stride, offset: size, readings, maps });
     normalise(memory, pass.x, pass.x, this.norm, length, this.config);
     trace?.keep("encoder.output", pass.x, [length, size]);
-    return { length, maps, places: this.#store(pass, readers) };
+    return { length, maps, places: writePlaces(memory, this.store(pass, readers)) };
   }
 
   /**
-   * The keys and values that a decoder's layers read of the encoder's output; the address of their places.
+   * The keys and values that a decoder's layers read of the encoder's output, the stream of a pass; their places.
    * @param {import("../run/pass.js").Pass} pass
    * @param {Layer[]} readers
    */
-  #store({ memory, x, rows, trace }, readers) {
+  store({ memory, x, rows, trace }, readers) {
     const width = keyWidth(this.config);
     const stride = readers.length * 2 * width;
     const block = memory.allocate(rows * stride);
@@ -95,6 +95,6 @@ export class Encoder {
       project(memory, block + first, x, source.attention.keysValues, rows, stride);
       source.attention.prepareKeys(memory, trace, places.map((place) => place + first));
     });
-    return writePlaces(memory, places);
+    return places;
   }
 }

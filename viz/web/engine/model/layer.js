@@ -44,23 +44,31 @@ export class Layer {
    * @param {Pass} pass
    * @param {Rows} self
    * @param {Rows | null} cross
+   * @param {number} first of its sublayers to pass; those before it were passed
    */
-  pass(pass, self, cross = null) {
-    this.selfResidual.pass(pass, (input) => {
-      project(pass.memory, self.query, input, this.self.projection, pass.rows, self.stride);
-      const keys = self.readings.map((_, row) => self.query + 4 * (row * self.stride + this.size));
-      this.self.prepareQueries(pass, self);
-      this.self.prepareKeys(pass.memory, pass.trace, keys, self.readings);
-      return this.self.attend(pass, self);
-    });
-    if (this.source && cross) {
-      const { attention, residual } = this.source;
-      residual.pass(pass, (input) => {
-        project(pass.memory, cross.query, input, attention.projection, pass.rows);
-        attention.prepareQueries(pass, cross);
-        return attention.attend(pass, cross);
-      });
-    }
+  pass(pass, self, cross = null, first = 0) {
+    if (first === 0) this.#passSelf(pass, self);
+    if (first <= 1 && this.source && cross) this.#passSource(pass, cross, this.source);
     this.feedForwardResidual.pass(pass, (input) => this.feedForward.pass(pass, input));
+  }
+
+  /** @param {Pass} pass @param {Rows} rows */
+  #passSelf(pass, rows) {
+    this.selfResidual.pass(pass, (input) => {
+      project(pass.memory, rows.query, input, this.self.projection, pass.rows, rows.stride);
+      const keys = rows.readings.map((_, row) => rows.query + 4 * (row * rows.stride + this.size));
+      this.self.prepareQueries(pass, rows);
+      this.self.prepareKeys(pass.memory, pass.trace, keys, rows.readings);
+      return this.self.attend(pass, rows);
+    });
+  }
+
+  /** @param {Pass} pass @param {Rows} rows @param {NonNullable<Layer["source"]>} source */
+  #passSource(pass, rows, { attention, residual }) {
+    residual.pass(pass, (input) => {
+      project(pass.memory, rows.query, input, attention.projection, pass.rows);
+      attention.prepareQueries(pass, rows);
+      return attention.attend(pass, rows);
+    });
   }
 }

@@ -39,11 +39,12 @@ export class Residual {
    * @param {Pass} pass
    * @param {(input: number) => number} sublayer
    */
-  pass({ memory, x, rows, input, trace }, sublayer) {
+  pass({ memory, x, rows, positions, input, edits, trace }, sublayer) {
     const { norm, d_model } = this.config;
     if (norm === "pre") normalise(memory, input, x, this.norm, rows, this.config);
     memory.kernel.add(x, sublayer(norm === "pre" ? input : x), rows * d_model);
     if (norm === "post") normalise(memory, x, x, this.norm, rows, this.config);
+    edits.patches?.changeStream(`${this.name}.stream`, positions, memory.floats.subarray(x / 4, x / 4 + rows * d_model));
     trace?.keep(`${this.name}.stream`, x, [rows, d_model]);
   }
 }

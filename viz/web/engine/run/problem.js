@@ -3,11 +3,11 @@
 /** An error with a template in English and its values, so that it can be said in another language. */
 export class Problem extends Error {
   /**
-   * @param {string} template as for Python's str.format: {n} or {n:,}
+   * @param {string} template as for Python's str.format: {n} or {n:,}, {word!r}
    * @param {Record<string, string | number>} values
    */
   constructor(template, values = {}) {
-    super(template.replace(/\{(\w+)(:,)?\}/g, (_, name, grouped) => formatValue(values[name], Boolean(grouped))));
+    super(template.replace(/\{(\w+)(:,|!r)?\}/g, (_, name, form) => formatValue(values[name], form)));
     this.name = "Problem";
     this.template = template;
     this.values = values;
@@ -16,6 +16,9 @@ export class Problem extends Error {
 
 /**
  * @param {string | number} value
- * @param {boolean} grouped
+ * @param {":," | "!r" | undefined} form
  */
-const formatValue = (value, grouped) => (grouped ? Number(value).toLocaleString("en") : String(value));
+function formatValue(value, form) {
+  if (form === "!r") return `'${value}'`;
+  return form ? Number(value).toLocaleString("en") : String(value);
+}

@@ -2,6 +2,7 @@
 
 import { record } from "./answer.js";
 import { Edits } from "../analysis/edits.js";
+import { Donor } from "../analysis/patches.js";
 import { Problem } from "./problem.js";
 import { beamSearch } from "../search/search.js";
 import { EOS_ID } from "../text/special.js";
@@ -22,6 +23,7 @@ const MAX_CHARACTERS = 2000;
  * @property {number} [beam] width of the search, 4 unless said; 1 is greedy decoding
  * @property {number} [penalty] exponent of the length penalty, 0.6 unless said
  * @property {import("../analysis/edits.js").EditValues} [edits]
+ * @property {Request | null} [donor] whose answer patches are taken from
  * @property {number[]} [prefix] ids that the translation begins with
  * @property {import("../model/positions.js").PositionChange} [positions]
  * @property {string | number[]} [target] a translation, or its ids, to read instead of searching for one
@@ -29,6 +31,9 @@ const MAX_CHARACTERS = 2000;
  */
 
 export class Translator {
+  /** @type {{key: string, answer: Answer} | null} the last answer that patches were taken from, with its trace */
+  #donor = null;
+
   /**
    * @param {import("../model/transformer.js").Transformer} model
    * @param {{source: Side, target: Side, asMeant?: boolean}} tokenizers
@@ -52,7 +57,7 @@ export class Translator {
     const [tidied, ids] = this.#read(request.text, this.source, this.asMeant ? asMeant : tidy);
     const limit = Math.min(2 * ids.length + 10, model.config.max_length);
     const targetIds = request.target === undefined ? null : this.#targetIds(request.target);
-    let edits = new Edits(request.edits);
+    let edits = await this.editsOf(request, ids, pause);
     edits.check(model.config, ids.length, targetIds?.length ?? limit);
     if (!targetIds) edits = edits.withoutFuture;
     const changes = { edits, positions, hidden: -1 };
@@ -68,6 +73,19 @@ export class Translator {
     const predictedIds = search ? search.tree.path(search.hypotheses[0].node) : (targetIds ?? []);
     const parts = { source, sourceIds: ids, predictedIds, search, changes, trace };
     return { source: tidied, text: this.target.decode(predictedIds), ...record(this, parts) };
+  }
+
+  /**
+   * The edits of a request, with what their patches are taken from.
+   * @param {Request} request
+   * @param {number[]} sourceIds of its text
+   * @param {() => Promise<void> | void} [pause]
+   */
+  async editsOf({ edits, donor }, sourceIds, pause) {
+    if (!donor || !edits?.patched?.length) return new Edits(edits);
+    const key = JSON.stringify(donor);
+    if (this.#donor?.key !== key) this.#donor = { key, answer: await this.translate({ ...donor, traced: true }, pause) };
+    return new Edits(edits, Donor.between(this.#donor.answer, this.source.tokens(sourceIds)));
   }
 
   /**

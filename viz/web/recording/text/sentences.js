@@ -1,6 +1,6 @@
 // Sentences of the catalogue with their values: numbers as the language of the reader writes them.
 
-const PLACE = /\{(\w+)(?::([^}]*))?\}/g;
+const PLACE = /\{(\w+)(!r)?(?::([^}]*))?\}/g;
 const SPEC = /^(\+?)(,?)(?:\.(\d+))?([dfg%]?)$/;
 
 /** @type {Map<string, Intl.NumberFormat>} by language and specification: a format takes longer to build than to use */
@@ -40,9 +40,10 @@ function formatOf(spec, language) {
  * @param {string} language
  */
 export function fill(text, values, language = "en") {
-  return text.replace(PLACE, (place, name, spec) => {
+  return text.replace(PLACE, (place, name, quoted, spec) => {
     const value = values[name];
     if (value === undefined || value === null) return place;
+    if (quoted) return `'${value}'`;
     return typeof value === "number" && spec ? formatNumber(value, spec, language) : String(value);
   });
 }

@@ -2,7 +2,7 @@
 
 import { button, el, labelAttributes, setChildren } from "../../stage/frame/dom.js";
 import { menu, select, tabs } from "../../stage/frame/widgets.js";
-import { directionOf, searchName } from "../payload/messages.js";
+import { directionOf, searchName } from "../payload/comparing.js";
 import { searchFields } from "./search_menu.js";
 import { sentenceBox } from "./sentence_box.js";
 import { BEAMS, PAGES, VERSUS } from "../view/view.js";
@@ -71,8 +71,9 @@ export class Controls {
     const beams = BEAMS.map((beam) => [String(beam), searchName(beam, speech)]);
     const take = (/** @type {string} */ beam) => turn({ beam: Number(beam) });
     const about = { "aria-label": say("sentence_b"), placeholder: say("hint") };
+    this.sentenceB = sentenceBox("#sentence-b", b.text, (text, isStep) => turn({ text }, isStep), about);
     const control = {
-      sentence: () => sentenceBox("#sentence-b", b.text, (text, isStep) => turn({ text }, isStep), about),
+      sentence: () => [this.sentenceB, this.pairsMenu()],
       model: () => this.modelChoice(b.model, (model) => turn({ model }), say("model_b")),
       search: () => select(beams, String(b.beam), take, labelAttributes(say("search_b"))),
     }[request.versus];
@@ -90,13 +91,31 @@ export class Controls {
     const { source } = models.get(request.model);
     this.sentence.ariaLabel = say("sentence_in", { language: say(`language_${source}`) });
     if (this.sentence.value !== request.text) this.sentence.value = request.text;
+    if (this.sentenceB && this.sentenceB.value !== request.b.text) this.sentenceB.value = request.b.text;
     this.model.value = request.model;
     const search = request.reference === null ? searchName(request.beam, speech) : say("reference");
     const opener = /** @type {HTMLElement} */ (this.search.firstChild);
     opener.textContent = search;
     for (const [name, text] of Object.entries(labelAttributes(`${say("search")}: ${search}`))) opener.setAttribute(name, text);
     if (!names.includes("reference") || request.reference === null) this.search.renew();
-    if (names.includes("versus")) this.buildOtherSide();
+    if (names.includes("versus") || names.includes("model")) this.buildOtherSide();
+  }
+
+  /** A menu of pairs of texts that differ in one thing; null where the model has none. */
+  pairsMenu() {
+    const { request, settings, speech } = this.app;
+    const named = settings.pairs.map((pair, n) => ({ ...pair, name: speech.say(`pair_${n}`) }));
+    const pairs = named.filter(({ model }) => model === request.model);
+    if (!pairs.length) return null;
+    const text = speech.say("pairs", { n: pairs.length });
+    const item = (/** @type {() => void} */ close) => (/** @type {typeof pairs[0]} */ { clean, corrupted, name }) => {
+      const take = () => {
+        close();
+        this.app.turn({ text: clean, b: { ...this.app.request.b, text: corrupted } });
+      };
+      return button("item", [el("strong", name), el("br"), clean, el("br"), corrupted], take);
+    };
+    return menu("pairs", text, text, (/** @type {() => void} */ close) => pairs.map(item(close)));
   }
 
   /** @param {() => void} close */

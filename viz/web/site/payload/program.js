@@ -2,11 +2,12 @@
 
 import { writeEdits } from "../../engine/analysis/edit_code.js";
 import { callOf, repr, writeProgram } from "../../recording/message/program.js";
-import { forEngine, hasEdits, movesPositions } from "../view/changes.js";
+import { forEngine, hasEdits, movesPositions, noChanges } from "../view/changes.js";
 import { PENALTY } from "../view/view.js";
 
 /** @typedef {import("../../recording/message/payloads.js").ProgramPayload} Program */
 /** @typedef {import("../view/view.js").PageRequest} PageRequest */
+/** @typedef {import("../../engine/analysis/patching_words.js").ComparedWords & {reverse?: boolean}} Compared */
 /** @typedef {Pick<PageRequest, "text" | "model" | "beam" | "penalty" | "reference" | "changes">} Translated */
 
 const LOAD = "from model import load_translator";
@@ -42,6 +43,50 @@ export function programOfBoth(a, b) {
   const both = [translating(a, "a", "translator"), translating(b, "b", isSame ? "translator" : "other")];
   const loads = [...(isSame ? [] : [loading(b.model, "other")]), loading(a.model, "translator")];
   return { imports: [LOAD], lines: [...loads, ...both.flatMap(({ lines }) => lines)] };
+}
+
+/**
+ * The Python of what comes back of one text in the other; {what} stands for what is taken of a head.
+ * @param {Translated} a
+ * @param {Translated} b
+ * @param {Compared} compared
+ */
+export function codeOfPatching(a, b, compared) {
+  const lines = [
+    patchingLine(compared),
+    "print(patching.words, patching.clean, patching.corrupted)",
+    "for kind in patching.kinds:",
+    "    print(kind, patching.heads(kind, '{what}').round(2))",
+    "for side in patching.sides:",
+    "    print(side, patching.tokens(side), patching.streams(side).round(2))",
+  ];
+  return writeProgram(programOfBoth(a, b), [], lines);
+}
+
+/**
+ * How Python makes `result`, the text that is changed with patches.
+ * @param {Translated} a
+ * @param {Translated} b
+ * @param {Compared} compared
+ * @param {import("../../engine/analysis/patches.js").Patch[]} patched
+ * @returns {Program}
+ */
+export function programOfPatched(a, b, compared, patched) {
+  const edits = { ...noChanges().edits, patched };
+  const changed = { ...(compared.reverse ? a : b), changes: { ...noChanges(), edits } };
+  const { imports, lines } = translating(changed, "result", "translator");
+  const both = programOfBoth(a, b);
+  const fromCode = callOf("Edits.from_code", [repr(writeEdits(edits))]);
+  const [, ...translation] = lines; // the first are the edits
+  const ofPatches = [patchingLine(compared), `edits = patching.edits(*${fromCode}.patched)`];
+  return { imports: [...both.imports, ...imports], lines: [...both.lines, ...ofPatches, ...translation] };
+}
+
+/** @param {Compared} compared */
+function patchingLine({ answer, against, reverse }) {
+  const named = Object.entries({ answer, against }).filter(([, word]) => word);
+  const words = named.map(([name, word]) => `${name}=${repr(String(word))}`);
+  return `patching = translator.patching(${["a", "b", ...words, ...(reverse ? ["reverse=True"] : [])].join(", ")})`;
 }
 
 /**

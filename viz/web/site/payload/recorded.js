@@ -4,8 +4,8 @@ import { unpack } from "../../recording/message/packed.js";
 import { recordingOf } from "../../recording/message/reading.js";
 import { isChange, noChanges } from "../view/changes.js";
 import { isComplete } from "./inside.js";
-import { versionPayload } from "./messages.js";
 import { programOf } from "./program.js";
+import { versionPayload } from "./sides.js";
 import { fromBase64, inflate } from "../settings.js";
 import { baseSteering } from "./steering.js";
 import { PENALTY } from "../view/view.js";
@@ -23,7 +23,7 @@ export async function recordedMessage({ first, models: [model], text, beam }, re
   const program = programOf({ text, model: model.name, beam, penalty: PENALTY, reference: null, changes: noChanges() });
   const after = { ...packed.after, ...versionPayload(model, speech, rowwise, program), splits };
   const steering = request.page === "steer" ? baseSteering(speech.say) : null;
-  const about = { language: speech.language, words: speech.stageWords(false), steering, address: {} };
+  const about = { language: speech.language, words: speech.stageWords([]), steering, address: {} };
   const recording = recordingOf(packed.after.recording, () => Promise.reject(new Error("all maps are here")));
   return { message: { ...packed, ...about, after, standIn: true }, recordings: { after: recording, before: null } };
 }

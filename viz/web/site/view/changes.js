@@ -21,7 +21,7 @@ const PREFIX = /^v1_(\d{1,6}(?:-\d{1,6})*)$/;
 
 /** @returns {Changes} */
 export const noChanges = () => ({
-  ...{ edits: { off: [], uniform: [], forced: [], cells: [] }, locked: [] },
+  ...{ edits: { off: [], uniform: [], forced: [], cells: [], patched: [] }, locked: [] },
   ...{ scale: 1, shift: 0, stacks: "both" },
 });
 
@@ -39,7 +39,10 @@ export const isChange = (changes) => hasEdits(changes.edits) || changes.locked.l
  * @param {Changes} changes
  * @returns {Changes}
  */
-export const wordless = (changes) => ({ ...changes, edits: { ...changes.edits, forced: [], cells: [] }, locked: [] });
+export const wordless = (changes) => {
+  const { off, uniform } = changes.edits;
+  return { ...changes, edits: { ...noChanges().edits, off, uniform }, locked: [] };
+};
 
 /**
  * Changes in the form in which a request of the engine has them.

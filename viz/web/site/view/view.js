@@ -3,6 +3,7 @@
 import { Problem } from "../../engine/run/problem.js";
 import { KINDS } from "../../engine/run/config.js";
 import { addressOf, noChanges, readChanges } from "./changes.js";
+import { readPatches, writePatches } from "./patches.js";
 
 /** @typedef {import("../settings.js").Settings} Settings */
 
@@ -31,6 +32,8 @@ const B_EXAMPLE = "The animal didn't cross the street because it was too wide.";
  * @property {import("../../engine/analysis/why.js").Cell | null} cell of a head, whose score is split into parts
  * @property {typeof VERSUS[number]} versus what differs on the page Compare
  * @property {{text: string, model: string, beam: number}} b side B of that page
+ * @property {boolean} reverse whether there B's parts are put into A, not A's into B
+ * @property {import("../../engine/analysis/patches.js").Patch[]} patched which of them are
  */
 
 /**
@@ -55,12 +58,12 @@ export function readRequest(query, settings) {
   const sentence = (/** @type {string} */ text) => text.slice(0, MOST_CHARACTERS);
   const penalty = (/** @type {string} */ text) => (Number(text) >= 0 && Number(text) <= 2 ? Number(text) : undefined);
 
-  const text = readParameter("text", settings.text, sentence);
+  const page = readParameter("page", "translate", oneOf(PAGES));
   const model = readParameter("model", names[0], oneOf(names));
+  const text = readParameter("text", usualText(page, model, settings), sentence);
   /** @type {PageRequest} */
   const request = {
-    page: readParameter("page", "translate", oneOf(PAGES)),
-    ...{ text, model },
+    ...{ page, text, model },
     beam: readParameter("beam", settings.beam, oneOf(BEAMS)),
     penalty: readParameter("penalty", PENALTY, penalty),
     reference: query.has("reference") ? sentence(query.get("reference") ?? "") : null,
@@ -72,14 +75,16 @@ export function readRequest(query, settings) {
     cell: cellOf(Object.fromEntries(query)),
     versus: readParameter("versus", "sentence", oneOf(VERSUS)),
     b: {
-      text: readParameter("text-b", otherText(text), sentence),
+      text: readParameter("text-b", otherText(text, model, settings), sentence),
       model: readParameter("model-b", names.find((name) => name !== model) ?? model, oneOf(names)),
       beam: readParameter("beam-b", 1, oneOf(BEAMS)),
     },
+    ...{ reverse: query.get("into") === "a", patched: [] },
   };
   let problem = null;
   try {
     request.changes = readChanges(query);
+    request.patched = readPatches(query.get("patch") ?? "");
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     problem = error;
@@ -115,8 +120,27 @@ function placeOf({ kind, ...place }) {
 /** @param {string} text */
 const numberOf = (text) => (/^\d+$/.test(text) ? Number(text) : null);
 
-/** @param {string} text */
-const otherText = (text) => (text === EXAMPLE ? B_EXAMPLE : text);
+/**
+ * The sentence of a visitor who has asked for none: on the page Compare that of the first pair of texts.
+ * @param {PageRequest["page"]} page
+ * @param {string} model
+ * @param {Settings} settings
+ */
+export function usualText(page, model, { pairs, text }) {
+  const pair = page === "compare" ? pairs.find((candidate) => candidate.model === model) : null;
+  return pair?.clean ?? text;
+}
+
+/**
+ * The sentence of side B of a visitor who has asked for none.
+ * @param {string} text of side A
+ * @param {string} model
+ * @param {Settings} settings
+ */
+function otherText(text, model, { pairs }) {
+  const pair = pairs.find((candidate) => candidate.model === model && candidate.clean === text);
+  return pair?.corrupted ?? (text === EXAMPLE ? B_EXAMPLE : text);
+}
 
 /**
  * The parameters of an address; null takes one out.
@@ -124,7 +148,7 @@ const otherText = (text) => (text === EXAMPLE ? B_EXAMPLE : text);
  * @param {Settings} settings
  * @returns {Record<string, string | number | null>}
  */
-export function parametersOf({ page, text, model, beam, penalty, reference, changes, versus, b }, settings) {
+export function parametersOf({ page, text, model, beam, penalty, reference, changes, versus, b, ...request }, settings) {
   /** @param {string | number} value @param {unknown} fallback */
   const unlessUsual = (value, fallback) => (value === fallback ? null : value);
   const compares = page === "compare";
@@ -132,15 +156,17 @@ export function parametersOf({ page, text, model, beam, penalty, reference, chan
   const secondModel = settings.models.find(({ name }) => name !== model)?.name ?? model;
   return {
     page: unlessUsual(page, "translate"),
-    text: unlessUsual(text, settings.text),
+    text: unlessUsual(text, usualText(page, model, settings)),
     model: unlessUsual(model, first),
     beam: unlessUsual(beam, settings.beam),
     penalty: unlessUsual(penalty, PENALTY),
     reference,
     ...addressOf(changes),
     versus: compares ? unlessUsual(versus, "sentence") : null,
-    "text-b": compares && versus === "sentence" ? unlessUsual(b.text, otherText(text)) : null,
+    "text-b": compares && versus === "sentence" ? unlessUsual(b.text, otherText(text, model, settings)) : null,
     "model-b": compares && versus === "model" ? unlessUsual(b.model, secondModel) : null,
     "beam-b": compares && versus === "search" ? unlessUsual(b.beam, 1) : null,
+    into: compares && request.reverse ? "a" : null,
+    patch: compares ? writePatches(request.patched) : null,
   };
 }

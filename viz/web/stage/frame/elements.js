@@ -41,6 +41,7 @@ export class Elements extends Open {
   /** @type {import("../tiles/tiles.js").Tiles} */ tiles;
   /** @type {import("./widgets.js").Menu} */ options;
   /** @type {import("../changes/steer.js").Steering | null} */ steering = null;
+  /** @type {import("../patching/panel.js").PatchingPanel | null} */ patching = null;
 
   /** The version that is shown, or that the others stand beside. @returns {Part} */
   get part() {

@@ -85,7 +85,8 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 /** The message packed, with what was fetched since it came. @param {Stage} stage */
 function packedMessage(stage) {
   const { message, bytes, recordings } = stage;
-  const whole = why.messageWithOpen(stage);
+  const withWhy = why.messageWithOpen(stage);
+  const whole = stage.patching?.complete(withWhy) ?? withWhy;
   if (!bytes) return writeMessage(whole, recordings);
   return whole === message ? bytes : pack(whole);
 }

@@ -11,6 +11,7 @@ import { Fold } from "./fold.js";
 import { headColour } from "../lines/head_lines.js";
 import { Lines } from "../lines/lines.js";
 import { LargeMap } from "../map/map.js";
+import { PatchingPanel } from "../patching/panel.js";
 import { code, form } from "./menus.js";
 import { sampling } from "../changes/sampling.js";
 import { isNarrow } from "./size.js";
@@ -54,6 +55,7 @@ export function build(stage) {
     fold: new Fold(stage),
     tiles: new Tiles(stage),
     beside: message.comparing ? new Beside(stage) : null,
+    patching: message.comparing ? (stage.patching ?? new PatchingPanel(stage)) : null,
     options: menu("options", words.options, words.options, () => form(optionFields(stage), words, (codes) => stage.turnMaps(codes))),
   });
   const hasCode = result.payload.program || Object.keys(result.payload.code).length > 0;
@@ -63,7 +65,7 @@ export function build(stage) {
     hasCode && menu("code", words.code, words.code, () => code(stage)),
     icon("#table", words.table, words.table, () => stage.choose({ table: !stage.state.table })),
   ];
-  const { beside, places, tiles, lines, map, fold } = stage;
+  const { beside, patching, places, tiles, lines, map, fold } = stage;
   const corner = stage.projector.button();
   const bar = el("div.bar", places.views, el("div.tools", tools));
   const ofTiles = el("div.above.of-tiles");
@@ -72,7 +74,8 @@ export function build(stage) {
     setChildren(ofTiles, places.kinds, tiles.bar);
     setChildren(ofPicture, el("div.head", bar, stage.title), el("div.settings", stage.switches));
     const main = el("div.main.sides", fold.button, ofTiles, ofPicture, el("div.left", tiles.place), beside.strips);
-    setChildren(stage.root, beside.texts, corner, stage.notes, main, beside.pictures, stage.says, stage.card);
+    const ofPatching = [patching?.reason, patching?.box];
+    setChildren(stage.root, beside.texts, corner, stage.notes, ofPatching, main, beside.pictures, stage.says, stage.card);
     return;
   }
   const steering = (stage.steering = message.steering && host.act ? new Steering(stage) : null);
@@ -116,6 +119,7 @@ export function fillIn(stage) {
   setChildren(places.versions, versions.length > 1 && tabs(words, "versions", "version", versions, version, turn));
   stage.steering?.fillIn();
   renderCuts(stage);
+  stage.patching?.fillIn();
   beside?.fillIn();
   const count = Object.values(codesOf(stage.mapOptions)).filter((code) => code !== null).length;
   stage.options?.renew(count ? stage.say("options_set", { n: count }) : words.options);

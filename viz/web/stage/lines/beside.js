@@ -42,14 +42,35 @@ export class Beside {
   fillIn() {
     const { payload, stage } = this;
     const line = (/** @type {"before" | "after"} */ version, /** @type {number} */ side) => {
-      const letter = stage.say(version);
       const words = markDifferences(payload.words, side ? 1 : 0, "new");
-      const look = /** @type {"span.x"} */ (`span.translation#translation-${letter.toLowerCase()}`);
-      const text = el(look, words.length ? words : stage.say("nothing"));
-      const about = el("span.label", payload.about[side]);
-      return el("p.text", { dir: "auto" }, el("span.letter", letter), el("span", text, about));
+      return this.text(stage.say(version), words, payload.about[side]);
     };
-    setChildren(this.texts, SIDES.map(line), payload.note && el("p.label#note", payload.note));
+    const lines = SIDES.map(line);
+    const other = this.donor();
+    if (other) lines.splice(payload.patching && "reverse" in payload.patching && payload.patching.reverse ? 1 : 0, 0, other);
+    const changes = stage.patching?.isPatched ? stage.patching.changes : stage.patching?.hint;
+    const row = el("div.put", other ? lines.pop() : null, changes); // as high before something is put in as then
+    setChildren(this.texts, lines, row, payload.note && el("p.label#note", payload.note));
+  }
+
+  /**
+   * What a model wrote.
+   * @param {string} letter  of the text that it read
+   * @param {import("../frame/dom.js").Children[]} words
+   * @param {string} [about]
+   */
+  text(letter, words, about = "") {
+    const look = /** @type {"span.x"} */ (`span.translation#translation-${letter.toLowerCase()}`);
+    const text = el(look, words.length ? words : this.stage.say("nothing"));
+    return el("p.text", { dir: "auto" }, el("span.letter", letter), el("span", text, el("span.label", about)));
+  }
+
+  /** The text that parts are taken from, where both others are one without them and with them; else null. */
+  donor() {
+    const { patched, patching } = this.payload;
+    if (!patched?.codes.length) return null;
+    const isReverse = Boolean(patching && "reverse" in patching && patching.reverse);
+    return this.text(isReverse ? "B" : "A", [patched.texts[isReverse ? 1 : 0]]);
   }
 
   /** Why a part has no map; "" where it has one. @param {Part} part */

@@ -54,6 +54,13 @@
  */
 
 /**
+ * Puts in or takes out what the other text had, by the code of a patch.
+ * @typedef {object} PatchAction
+ * @property {"patch"} do
+ * @property {string} code
+ */
+
+/**
  * Scales and shifts positions; what is missing stays.
  * @typedef {object} PositionsAction
  * @property {"positions"} do
@@ -100,8 +107,8 @@
 
 /**
  * A change that a visitor makes; layers are numbered as in the model.
- * @typedef {HeadAction | LayerAction | CellsAction | ForceAction | CutAction | PositionsAction | KeepAction
- *   | WriteAction | TypeAction | DropAction | PlainAction} Action
+ * @typedef {HeadAction | LayerAction | CellsAction | ForceAction | CutAction | PatchAction | PositionsAction
+ *   | KeepAction | WriteAction | TypeAction | DropAction | PlainAction} Action
  */
 
 export {};

@@ -10,6 +10,10 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
 /** @typedef {import("../../recording/message/payloads.js").VersionPayload} VersionPayload */
 
 /** @typedef {import("../../recording/message/payloads.js").CellPlace} CellPlace */
+/** @typedef {import("../../recording/message/payloads.js").ReasonPayload} ReasonPayload */
+/** @typedef {import("../patching/payload.js").PatchingPayload} PatchingPayload */
+/** @typedef {import("../patching/payload.js").LaterPatchingPayload} LaterPatchingPayload */
+/** @typedef {import("../patching/payload.js").PatchedPayload} PatchedPayload */
 /** @typedef {import("../../recording/message/payloads.js").Field} Field */
 /** @typedef {Record<string, any>} Parameters  of an address and of what is open, by name; null: the default */
 /** @typedef {Record<string, any>} FieldValues  values of controls by name; null: the default */
@@ -53,6 +57,8 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {[string, string] | string[]} about  each in a few words
  * @property {string} [note]
  * @property {ProgramPayload | null} program  that makes both
+ * @property {PatchingPayload | LaterPatchingPayload | ReasonPayload | null} [patching]  what comes back of A in B
+ * @property {PatchedPayload | null} [patched]  then both are one text, without patches and with them
  */
 
 /**

@@ -156,7 +156,9 @@ export async function fetchAhead(stage, head) {
   await new Promise((resolve) => setTimeout(resolve, REST));
   const { parts } = stage.result.payload;
   const isAsked = stage.state.view === "why" && stage.measure !== "effects";
-  if (rests.get(stage) !== ticket || !isAsked || !parts || !stage.host.ask) return;
+  // What is being fetched is what the visitor waits for: in the engine a newer request would take its place.
+  const isBusy = Boolean(flights.get(stage)?.size);
+  if (rests.get(stage) !== ticket || isBusy || !isAsked || !parts || !stage.host.ask) return;
   const { cell } = stage.state.why;
   const place = placeOf(stage, head, cell && { ...cell, key: null });
   if (place && !caches.get(stage)?.has(nameOf(stage, place))) await fetchAnswer(stage, parts, place);

@@ -27,6 +27,7 @@ const GAP = 4; // pixels between a cell and what is said of it
  * @property {[string, string]} axes  what stands at the numbers of columns: of layers, of heads
  * @property {string[][]} [texts]  what stands in the cells
  * @property {boolean} [lies]  whether layers are columns and heads are rows
+ * @property {boolean} [below]  whether the names of columns stand below
  * @property {(place: Place) => string} describe  names a head and its number, for whoever points at it
  * @property {(place: Place, options: {focus: boolean, shift: boolean}) => unknown} open  opens a head
  * @property {(place: Place | null) => unknown} [point]  a head is pointed at; null: none any more
@@ -105,7 +106,8 @@ export class Board {
       return el("div.line-of-cells", { role: "row" }, header, cells);
     });
     const corner = el("div.axis", { role: "presentation" }, data.axes[data.lies ? 0 : 1]);
-    setChildren(this.grid, el("div.line-of-cells", { role: "row" }, corner, top), lines);
+    const names = el("div.line-of-cells.line-of-names", { role: "row" }, corner, top);
+    setChildren(this.grid, data.below ? [lines, names] : [names, lines]);
     this.grid.style.setProperty("--hl-columns", String(columns.length));
     this.paint();
   }

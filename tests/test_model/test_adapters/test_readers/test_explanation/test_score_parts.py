@@ -39,6 +39,7 @@ class Plain:
         self.calls: dict[str, tuple[Tensor, Tensor, float]] = {}  # by path of an attention: queries, keys, scale
         self.swaps: dict[str, tuple[int, int, Tensor]] = {}  # by path the side, the head, and its queries or keys
         self.weights: dict[str, Tensor] = {}
+        self.values: dict[str, Tensor] = {}
         self.paths = {module: path for path, module in self.model.named_modules()}
         self._look_into_attention()
         self.outputs: dict[str, tuple[Tensor, Tensor]] = {}  # by path what a module is given, and gives
@@ -121,6 +122,7 @@ class Plain:
             groups = query.size(1) // key.size(1)
             key, value = (part.repeat_interleave(groups, 1) for part in (key, value))
             self.calls[self.paths[module]] = (query[0].detach(), key[0].detach(), scale)
+            self.values[self.paths[module]] = value[0].detach()
             if self.paths[module] in self.swaps:
                 side, head, vectors = self.swaps[self.paths[module]]
                 query, key = query.clone(), key.clone()
