@@ -39,6 +39,7 @@ class NumberedTokens:
     """A tokenizer of random texts: a token is called by its number."""
 
     def __call__(self, text: str, **options: Any) -> dict[str, Any]:
+        """The ids of a text of numbers."""
         ids = [int(word) for word in text.split()]
         return {"input_ids": torch.tensor([ids])}
 

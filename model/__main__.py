@@ -249,7 +249,8 @@ _COMMANDS = {
             nargs="+",
             required=True,
             metavar="FILE[.gz]",
-            help=f"{_LINES}; of models that read texts a plain text; several are read one after the other",
+            help=f"{_LINES}; of models that read texts a plain text; of several files the first are read whole, the "
+            "last one as far as texts are missing",
         ),
         _value("--sentences", 100, "N", "read N, spread over the file; default: %(default)s"),
         _value("--bleu-sentences", 0, "N", "also translate N without each head; default: none"),
@@ -265,8 +266,8 @@ _COMMANDS = {
         ),
         _switch(
             "--corpus",
-            "make an index instead: how much of every head a rule explains, with rows drawn at random, over thousands of "
-            "texts; a translator reads the given translations; Ctrl-C keeps what is counted",
+            "make an index instead: how much of every head rules explain, with rows drawn at random, over thousands "
+            "of texts; a translator reads the given translations; Ctrl-C keeps what is counted",
         ),
         _switch("--resume", "with --corpus: go on where it was interrupted"),
         _value("--seed", 0, "N", "with --corpus: of what is drawn; the same gives the same file"),

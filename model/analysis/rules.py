@@ -83,7 +83,7 @@ def same_word(cells: Cells) -> np.ndarray:
 
 
 def end_of_clause(cells: Cells) -> np.ndarray:
-    """The key is a mark that ends or divides clauses: full stop, comma, colon, dash (Clark et al. 2019, section 3.2)."""
+    """The key is a mark that ends or divides clauses: full stop, comma, colon (Clark et al. 2019, section 3.2)."""
     return cells.keys.ends_clause[:, None]
 
 

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from model.commands import any_model
 from model.measures import reports
-from model.measures.corpus import index
+from model.measures.corpus import edges, index
 from model.measures.evaluate import read_pairs
 from model.running.translator import Translator, load_translator
 from model.training.data.corpora import read_lines
@@ -29,26 +29,22 @@ def make_index(args: Namespace) -> None:
     if args.model and not args.out:
         raise ValueError("--corpus with --model needs --out FILE.json")
     model = any_model.load(args) if args.model else load_translator(args.checkpoint)
-    texts = spread(read_texts(model, args.data), args.sentences)
+    texts, counts = choose_texts([read_texts(model, [path]) for path in args.data], args.sentences)
     out = args.out or model.folder / index.FILE
     out.parent.mkdir(parents=True, exist_ok=True)  # says now if it cannot be written
     state = out.with_name(out.name + index.BEGUN)
     with signals() as received, progress_bar() as progress:
-        report = index.measure(
-            model,
-            texts,
-            seed=args.seed,
-            state=state,
-            resume=args.resume,
-            is_stopped=lambda: bool(received),
-            progress=progress,
-        )
+        corpus_index = index.CorpusIndex(model, texts, args.seed)
+        corpus_index.read_all(state=state, resume=args.resume, is_stopped=lambda: bool(received), progress=progress)
+    report = corpus_index.report()
     if state.exists():
         print(f"{state}: {report['texts_read']} texts are counted; --resume goes on")
         raise KeyboardInterrupt
     print(*summary(report), sep="\n")
-    reports.write(out, about(args) | report)
-    print(out)
+    reports.write(out, about(args) | {"texts_of": dict(zip((path.name for path in args.data), counts))} | report)
+    edges_file = edges.beside(out)
+    edges.write(edges_file, corpus_index.edges())
+    print(out, edges_file, sep="\n")
 
 
 def read_texts(model: Any, paths: Sequence[Path]) -> list[Any]:
@@ -56,6 +52,24 @@ def read_texts(model: Any, paths: Sequence[Path]) -> list[Any]:
     if isinstance(model, Translator):
         return [pair for path in paths for pair in read_pairs(path)]
     return [line for path in paths for line in read_lines(path) if line.strip()]
+
+
+def choose_texts(files: Sequence[Sequence[Any]], count: int) -> tuple[list[Any], list[int]]:
+    """`count` texts: all of the first files, and of the last that is needed as many as are missing, spread over it.
+
+    Also returns how many each file gave.
+
+    Example:
+        >>> choose_texts(["ab", "cdef", "gh"], 4)
+        (['a', 'b', 'c', 'e'], [2, 2, 0])
+    """
+    texts: list[Any] = []
+    counts = []
+    for file in files:
+        chosen = spread(file, count - len(texts)) if len(texts) < count else []
+        texts += chosen
+        counts.append(len(chosen))
+    return texts, counts
 
 
 def spread(texts: Sequence[Any], count: int) -> list[Any]:

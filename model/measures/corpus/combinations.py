@@ -122,7 +122,7 @@ def _greedily(codes: np.ndarray, sums: np.ndarray, even: np.ndarray, n_rules: in
 
 
 def _jackknife(parts: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Half the 95 % interval (P,) of shares of sums (P, GROUPS) in totals (GROUPS,), leaving out one group at a time."""
+    """Half the 95 % interval (P,) of shares of sums (P, GROUPS) in totals (GROUPS,), leaving out one group each."""
     has_texts = total > 0
     n = int(has_texts.sum())
     if n < 2:

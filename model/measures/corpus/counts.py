@@ -1,6 +1,6 @@
 """What an index adds up of the heads of one kind of attention; batch by batch, without keeping a map."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from model.analysis.token_facts import TokenTable
 from model.measures.corpus import activity
 from model.measures.corpus.batch_cells import DISTANCES, BatchCells
 from model.measures.corpus.combinations import CombinationSums, explained_row
+from model.measures.corpus.edges import EdgeRows
 from model.measures.corpus.kept_rows import KeptRows, RowValues
 from model.measures.corpus.pairs import PairCounts
 from model.measures.heads.counts import rounded
@@ -26,17 +27,22 @@ MEASURES = ("weight", "written")
 
 @dataclass(frozen=True)
 class BatchTexts:
-    """Which texts are read together: their numbers and their groups, int (B,) each, and random numbers for them."""
+    """Which texts are read together: of each, int (B,), its number, its group and by kind where its edges begin.
+
+    `draw` has random numbers for them. Texts without edges begin at -1.
+    """
 
     numbers: np.ndarray
     groups: np.ndarray
+    starts: Mapping[str, np.ndarray]
     draw: np.random.Generator
 
 
 class KindCounts:
-    """Sums, histograms and kept rows of all heads of one kind of attention."""
+    """Sums, histograms and kept rows of all heads of one kind of attention, and their edges in `n_edge_rows` rows."""
 
-    def __init__(self, kind: str, n_layers: int, n_heads: int, table: TokenTable) -> None:
+    def __init__(self, kind: str, n_layers: int, n_heads: int, table: TokenTable, n_edge_rows: int) -> None:
+        self.kind = kind
         self.rules = of_kind(kind)
         self.n_heads = n_heads
         self.shape = (n_layers, n_heads)
@@ -52,6 +58,7 @@ class KindCounts:
         self.rest_activity = np.zeros_like(self.activity)
         self.top = KeptRows(n_layers, n_heads, MOST_ACTIVE)
         self.pairs = PairCounts(n_layers * n_heads, len(table.names))
+        self.edges = EdgeRows(n_layers, n_heads, n_edge_rows)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that was counted, by name: what `load` takes."""
@@ -59,7 +66,7 @@ class KindCounts:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 arrays[name] = value
-            elif isinstance(value, CombinationSums | KeptRows | PairCounts):
+            elif isinstance(value, CombinationSums | KeptRows | PairCounts | EdgeRows):
                 arrays |= {f"{name}.{key}": array for key, array in value.arrays().items()}
         return arrays
 
@@ -95,6 +102,11 @@ class KindCounts:
         rest = (written * cells.unexplained).sum(-1) > UNEXPLAINED * total
         self._keep_rows(layer, values, is_row, rest.numpy() & is_row, texts.draw)
         self._count_pairs(layer, cells, written, is_row)
+        self.edges.add(layer, texts.starts[self.kind], cells.is_row, weights.numpy(), active.numpy())
+
+    def add_together(self, cells: BatchCells, texts: BatchTexts, keys: np.ndarray) -> None:
+        """Keep the keys (B, T) that all heads of cross-attention look at most."""
+        self.edges.add_together(texts.starts[self.kind], cells.is_row, keys)
 
     def _count_rows(self, layer: int, cells: BatchCells, weights: Tensor, is_row: np.ndarray) -> None:
         """Histograms of the largest weight and of the spread, as a share of the largest possible entropy."""

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from model.analysis.token_facts import TokenTable
+from model.analysis.token_facts import PAD
 from model.measures import reports
+from model.measures.corpus import edges
 from model.measures.corpus.activity import HIGH, LOW, SHOWN_PER_DECADE
 from model.measures.corpus.batch_cells import DISTANCES
+from model.measures.corpus.batches import batches, rows_of, table_of, with_edges
 from model.measures.corpus.combinations import GROUPS
 from model.measures.corpus.counts import BINS, BatchTexts, KindCounts
-from model.measures.corpus.sources import Row, Source, source_of
+from model.measures.corpus.sources import source_of
 from model.measures.corpus.tap import BatchTap, OutputMatrices
 from model.running.translator import Translator, Writer
 from model.storage.checkpoint import WEIGHTS, replacing, sha256_of
@@ -25,10 +26,8 @@ from model.taps import hooked
 
 FILE = "corpus.json"
 BEGUN = ".begun.npz"  # after the name of a file: what is counted so far
-MOST_BYTES = 6_000_000  # of a file
+MOST_BYTES = 3_000_000  # of a file; its edges are about as large
 SAVE_AFTER = 60.0  # seconds
-CHUNK = 2048  # texts that are put in order of their lengths together
-MOST_ROWS, MOST_CELLS = 64, 100_000  # texts that are read together, and cells of one of their maps, pads counted
 _SIZES = ((4, 12), (3, 12), (2, 10), (1, 8), (1, 4), (0, 2))  # rows of each tenth of a head, pairs of tokens
 
 
@@ -45,21 +44,37 @@ class CorpusIndex:
     """
 
     def __init__(self, model: Any, texts: Sequence[Any], seed: int) -> None:
+        self.model = model
         self.texts = texts
         self.seed = seed
         self._source = source_of(model)
-        self._numbers, self._rows = _rows_of(self._source, texts)
-        self._table = _table_of(self._source, self._rows)
+        self._numbers, self._rows = rows_of(self._source, texts)
+        self._table = table_of(self._source, self._rows)
         self._matrices = OutputMatrices(self._source)
         order = np.random.default_rng(seed).permutation(len(self._rows))
         self._groups = np.empty(len(order), dtype=np.int64)
         self._groups[order] = np.arange(len(order)) % GROUPS
-        self._batches = list(_batches(self._rows, order))
+        self._batches = list(batches(self._rows, order))
         self.n_done = 0  # batches
+        self._with_edges = with_edges(self._rows, order, self._source)
+        self._starts = {kind: self._starts_of(kind) for kind in self._source.layers}
         self.counts = {
-            kind: KindCounts(kind, len(layers), self._source.n_heads[kind], self._table)
+            kind: KindCounts(kind, len(layers), self._source.n_heads[kind], self._table, self._n_edge_rows(kind))
             for kind, layers in self._source.layers.items()
         }
+
+    def _line_of(self, place: int, line: str) -> list[int]:
+        return getattr(self._rows[place], line)
+
+    def _n_edge_rows(self, kind: str) -> int:
+        return sum(len(self._line_of(place, edges.LINES[kind][0])) for place in self._with_edges)
+
+    def _starts_of(self, kind: str) -> np.ndarray:
+        """Where the edges of each text begin, int (texts,); -1 without edges."""
+        starts = np.full(len(self._rows), -1, dtype=np.int64)
+        lengths = [len(self._line_of(place, edges.LINES[kind][0])) for place in self._with_edges]
+        starts[self._with_edges] = np.cumsum([0, *lengths])[:-1]
+        return starts
 
     @property
     def n_texts(self) -> int:
@@ -86,7 +101,8 @@ class CorpusIndex:
         batch = self._batches[self.n_done]
         rows = [self._rows[place] for place in batch]
         draw = np.random.default_rng([self.seed, self.n_done])
-        texts = BatchTexts(self._numbers[batch], self._groups[batch], draw)
+        starts = {kind: of_kind[batch] for kind, of_kind in self._starts.items()}
+        texts = BatchTexts(self._numbers[batch], self._groups[batch], starts, draw)
         tap = BatchTap(self._source, self._matrices, self.counts, self._table, rows, texts)
         with hooked(tap):
             self._source.read(rows)
@@ -107,6 +123,47 @@ class CorpusIndex:
             prefix = f"{kind}."
             counts.load({name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)})
 
+    def read_all(
+        self,
+        *,
+        state: Path | None = None,
+        resume: bool = False,
+        is_stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[int, int], object] = lambda n_read, n_texts: None,
+    ) -> None:
+        """Read the batches that are left; arguments and errors as in `measure`."""
+        header = _header(self.model, self.texts, self.seed)
+        if state is not None:
+            _begin(self, state, header, resume)
+        progress(self.n_read, self.n_texts)
+        saved = time.monotonic()
+        while not self.is_complete and not is_stopped():
+            self.read_batch()
+            progress(self.n_read, self.n_texts)
+            if state is not None and time.monotonic() - saved > SAVE_AFTER:
+                _save(self, state, header)
+                saved = time.monotonic()
+        if state is not None:
+            if self.is_complete:
+                state.unlink(missing_ok=True)
+            else:
+                _save(self, state, header)
+
+    def edges(self) -> edges.Edges:
+        """The strong edges of the heads, over as many of the texts as `edges.MOST_EDGES` allow."""
+        lines = {}
+        for name in sorted({line for kind in self.counts for line in edges.LINES[kind]}):
+            side = "source" if name == "source" else "target"
+            texts = [self._source.names(side, self._line_of(place, name)) for place in self._with_edges]
+            numbers = self._table.tokens(texts).ids if texts else np.zeros((0, 0), dtype=np.int64)
+            lines[name] = edges.Line(numbers[numbers != PAD], np.array([len(text) for text in texts]))
+        kinds = {
+            kind: edges.KindEdges(**counts.edges.arrays(), layers=self._source.layers[kind])
+            for kind, counts in self.counts.items()
+        }
+        texts = [self.texts[self._numbers[place]] for place in self._with_edges]
+        return edges.Edges(list(self._table.names), texts, lines, kinds, weights_of(self.model))
+
     def report(self) -> dict[str, Any]:
         """What `measure` returns, with as many rows and pairs of each head as MOST_BYTES allow."""
         report: dict[str, Any] = {}
@@ -125,7 +182,7 @@ class CorpusIndex:
                 for row in rows:
                     row[0] = numbers.setdefault(row[0], len(numbers))
         read = [self._rows[place] for batch in self._batches[: self.n_done] for place in batch]
-        return {
+        report = {
             "texts_read": self.n_read,
             "texts_left_out": len(self.texts) - self.n_texts,
             "texts_in_all": len(self.texts),
@@ -139,6 +196,8 @@ class CorpusIndex:
             "kinds": kinds,
             "texts": [self.texts[number] for number in numbers],
         }
+        weights = weights_of(self.model)
+        return report | ({"weights": weights} if weights else {})
 
 
 def measure(
@@ -155,7 +214,7 @@ def measure(
 
     Args:
         model: a translator, a language model of this project, or a decoder or encoder of transformers.
-        texts: lines; of a translator pairs of a source and its translation, which it is made to read.
+        texts: lines; of a translator pairs of a source and its translation, with teacher forcing.
         seed: the same gives the same result.
         state: a file for what is counted so far, written every minute and where `is_stopped`; gone at the end.
         resume: go on with that file.
@@ -183,71 +242,18 @@ def measure(
         ValueError: if no text can be read, no index can be made of the model, or there is nothing to resume.
     """
     index = CorpusIndex(model, texts, seed)
-    header = _header(model, texts, seed)
-    if state is not None:
-        _begin(index, state, header, resume)
-    progress(index.n_read, index.n_texts)
-    saved = time.monotonic()
-    while not index.is_complete and not is_stopped():
-        index.read_batch()
-        progress(index.n_read, index.n_texts)
-        if state is not None and time.monotonic() - saved > SAVE_AFTER:
-            _save(index, state, header)
-            saved = time.monotonic()
-    if state is not None:
-        if index.is_complete:
-            state.unlink(missing_ok=True)
-        else:
-            _save(index, state, header)
-    report = index.report()
-    if isinstance(model, Translator | Writer):
-        report["weights"] = sha256_of(model.folder / WEIGHTS)
-    return report
+    index.read_all(state=state, resume=resume, is_stopped=is_stopped, progress=progress)
+    return index.report()
+
+
+def weights_of(model: Any) -> str:
+    """The SHA-256 of the weights of a checkpoint, "" of other models."""
+    return sha256_of(model.folder / WEIGHTS) if isinstance(model, Translator | Writer) else ""
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """The index in a checkpoint's folder, with its "command", "data" and "credit", or None; errors as `reports.read`."""
+    """The index in a checkpoint's folder, with "command", "data" and "credit", or None; errors as `reports.read`."""
     return reports.read(folder / FILE, "atlas --corpus")
-
-
-def _rows_of(source: Source, texts: Sequence[Any]) -> tuple[np.ndarray, list[Row]]:
-    """The numbers and the ids of the texts that can be read and have two tokens or more on a side."""
-    numbers, rows = [], []
-    for number, text in enumerate(texts):
-        try:
-            row = source.row(text)
-        except ValueError:  # empty, or too long
-            continue
-        if row.length > 1:
-            numbers.append(number)
-            rows.append(row)
-    if not rows:
-        raise ValueError("no line of the file is a text that the model can read")
-    return np.array(numbers), rows
-
-
-def _table_of(source: Source, rows: Sequence[Row]) -> TokenTable:
-    """The tokens of all texts with their counts, in the order in which they come."""
-    counts = Counter[str]()
-    for row in rows:
-        counts.update(source.names("source", row.source))
-        counts.update(source.names("target", row.target))
-        counts.update(source.names("target", row.predicted[-1:]))  # the others are in the target, one step later
-    return TokenTable(list(counts), np.array(list(counts.values()), dtype=np.float64))
-
-
-def _batches(rows: Sequence[Row], order: np.ndarray) -> Iterator[list[int]]:
-    """The places of rows that are read together, of about one length; chunk by chunk of their order."""
-    for start in range(0, len(order), CHUNK):
-        chunk = sorted(order[start : start + CHUNK].tolist(), key=lambda place: (rows[place].length, place))
-        batch: list[int] = []
-        for place in chunk:
-            longest = rows[place].length  # the last is the longest
-            if len(batch) == MOST_ROWS or (batch and (len(batch) + 1) * longest**2 > MOST_CELLS):
-                yield batch
-                batch = []
-            batch.append(place)
-        yield batch
 
 
 def _rows_in(values: dict[str, Any]) -> Iterator[list[list]]:
@@ -263,8 +269,7 @@ def _rows_in(values: dict[str, Any]) -> Iterator[list[list]]:
 def _header(model: Any, texts: Sequence[Any], seed: int) -> str:
     """What an index is of, as a text: a state is resumed only by the same."""
     digest = hashlib.sha256(json.dumps(list(texts), ensure_ascii=False).encode()).hexdigest()
-    name = sha256_of(model.folder / WEIGHTS) if isinstance(model, Translator | Writer) else str(model.config)
-    return json.dumps({"texts": digest, "model": name, "seed": seed})
+    return json.dumps({"texts": digest, "model": weights_of(model) or str(model.config), "seed": seed})
 
 
 def _begin(index: CorpusIndex, state: Path, header: str, resume: bool) -> None:

@@ -182,7 +182,7 @@ class ReaderSource(Source):
 
 @torch.inference_mode()
 def linear_part(projection: nn.Module, n_heads: int, device: Any) -> Tensor:
-    """The matrix (H, K, D) by which a module, which is linear but for a bias, projects the outputs of heads, float32."""
+    """The matrix (H, K, D) by which a module, linear but for a bias, projects the outputs of heads, float32."""
     weight = next(projection.parameters())
     width = getattr(projection, "in_features", None) or getattr(projection, "nx", None) or weight.size(0)
     basis = torch.eye(width, device=device, dtype=weight.dtype)

@@ -11,10 +11,8 @@ from model.analysis.rules import Cells
 from model.analysis.token_facts import Tokens, TokenTable
 from model.measures.corpus.batch_cells import BatchCells
 from model.measures.corpus.counts import BatchTexts, KindCounts
+from model.measures.corpus.edges import LINES
 from model.measures.corpus.sources import Row, Source
-
-# The lines of a `Row` that name queries and keys; rows of cross-attention are named by the word that is written.
-LINES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("predicted", "source")}
 
 
 @dataclass
@@ -111,6 +109,7 @@ class BatchTap:
             together = weights.double().mean(dim=(0, 2)).argmax(-1).numpy()  # (B, T)
             for layer in self._waiting:
                 self._count(layer, together)
+            self.counts["cross"].add_together(self._cells["cross"][0], self.texts, together)
 
     def _count(self, layer: _Layer, together: np.ndarray | None) -> None:
         mask, weights, lengths, active = layer.mask, layer.weights, layer.lengths, layer.active

@@ -16,7 +16,7 @@ from model.__main__ import main
 from model.config import TransformerConfig
 from model.gru import GruConfig, GruModel
 from model.measures import contribution, reports
-from model.measures.corpus import activity, combinations, counts, index, kept_rows, pairs
+from model.measures.corpus import activity, batches, combinations, counts, edges, index, kept_rows, pairs
 from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
@@ -226,9 +226,10 @@ def test_other_models_have_an_index_too(name: str) -> None:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index, "MOST_ROWS", 4)
+    monkeypatch.setattr(batches, "MOST_ROWS", 4)
     monkeypatch.setattr(pairs, "ROUND", 500)
     monkeypatch.setattr(pairs, "MOST", 20)
+    monkeypatch.setattr(edges, "MOST_EDGES", 2400)
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -262,7 +263,9 @@ def test_memory_does_not_grow_with_the_texts(monkeypatch: pytest.MonkeyPatch) ->
     sizes = [{name: array.nbytes for name, array in part.arrays().items()} for part in (few, many)]
     bounded = ("pairs.codes", "pairs.counts", "pairs.written")
     for name, size in sizes[0].items():
-        if name.endswith(bounded):
+        if ".edges." in name:
+            assert sizes[1][name] <= edges.MOST_EDGES
+        elif name.endswith(bounded):
             assert sizes[1][name] <= 8 * (12 * pairs.MOST + pairs.ROUND)
         else:
             assert sizes[1][name] == size, name
