@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,11 @@ class CorpusIndex:
         texts = [self.texts[self._numbers[place]] for place in self._with_edges]
         return edges.Edges(list(self._table.names), texts, lines, kinds, weights_of(self.model))
 
+    def rows_of_text(self, kind: str, layer: int, head: int) -> dict[int, float]:
+        """Of an index of one text of at most DRAWN tokens: the activity of each row of a head, by its number."""
+        rows = self.counts[kind].drawn.of_one_text(layer, head)
+        return dict(sorted(rows.items()))
+
     def report(self) -> dict[str, Any]:
         """What `measure` returns, with as many rows and pairs of each head as MOST_BYTES allow."""
         report: dict[str, Any] = {}
@@ -244,6 +249,26 @@ def measure(
     index = CorpusIndex(model, texts, seed)
     index.read_all(state=state, resume=resume, is_stopped=is_stopped, progress=progress)
     return index.report()
+
+
+def numbers_of_heads(report: Mapping[str, Any]) -> dict[str, dict[str, np.ndarray]]:
+    """What boards are coloured by, from what `measure` returns: by kind and measure float (L, H).
+
+    - "unexplained": the share of what a head writes that no rule accounts for.
+    - "idle": the weight on the first token and special tokens, less the share of what it writes from them: of a sink
+      that writes next to nothing it is near 1.
+    - "rule NAME": the share of what it writes that falls under a rule, whatever others hold there too.
+    """
+    numbers = {}
+    for kind, values in report["kinds"].items():
+        rest = [[head[-1][1] for head in layer] for layer in values["explained"]["written"]]
+        by_weight, by_written = (np.array(values["alone"][name]) for name in ("weight", "written"))
+        sinks = [values["rules"].index(name) for name in ("first token", "special token")]
+        of_kind = {"unexplained": np.array(rest)}
+        of_kind["idle"] = by_weight[..., sinks].sum(-1) - by_written[..., sinks].sum(-1)
+        of_kind |= {f"rule {name}": by_written[..., place] for place, name in enumerate(values["rules"])}
+        numbers[kind] = of_kind
+    return numbers
 
 
 def weights_of(model: Any) -> str:

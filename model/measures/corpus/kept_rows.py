@@ -86,3 +86,8 @@ class KeptRows:
             cells = [[key, round(weight, 3)] for key, weight in keys if weight >= 0.0005]
             result.append([text, int(self.row[layer, head, place]), float(f"{activity:.3g}"), *cells])
         return result
+
+    def of_one_text(self, layer: int, head: int) -> dict[int, float]:
+        """The activity of each row that is kept, by its number, where all are of one text."""
+        is_kept = self.text[layer, head] >= 0
+        return dict(zip(self.row[layer, head][is_kept].tolist(), self.activity[layer, head][is_kept].tolist()))
