@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from model.analysis import maps as analysis
-from model.text.special import MARK
 
 PAD = -1  # the number of no token, and of no word
 ENDS_OF_CLAUSES = frozenset(".,;:!?…–—。，、；：！？")
@@ -53,7 +52,7 @@ class TokenTable:
     _numbers: dict[str, int] = field(init=False, repr=False)
     _flags: np.ndarray = field(init=False, repr=False)  # bool (4, names and PAD), the last row: opens unless closing
     _frequency: np.ndarray = field(init=False, repr=False)
-    _mark: str = field(init=False, repr=False)
+    _mark: str | None = field(init=False, repr=False)  # of words; None where every token is a word
 
     def __post_init__(self) -> None:
         special = analysis.is_special(self.names)
@@ -66,7 +65,7 @@ class TokenTable:
         object.__setattr__(self, "_numbers", {name: number for number, name in enumerate(self.names)})
         object.__setattr__(self, "_flags", flags)
         object.__setattr__(self, "_frequency", frequency)
-        object.__setattr__(self, "_mark", analysis.word_mark(self.names) or MARK)
+        object.__setattr__(self, "_mark", analysis.word_mark(self.names))
 
     def tokens(self, texts: Sequence[Sequence[str]]) -> Tokens:
         """The tokens of texts, each a list of names that the table has, as padded arrays."""
@@ -75,7 +74,8 @@ class TokenTable:
         words = np.full(shape, PAD)
         for row, text in enumerate(texts):
             ids[row, : len(text)] = [self._numbers[name] for name in text]
-            words[row, : len(text)] = analysis.word_numbers(text, self._mark)
+            of_text = analysis.word_numbers(text, self._mark) if self._mark else range(len(text))
+            words[row, : len(text)] = of_text
         special, punctuation, ends, opening = self._flags[:, ids]
         for row, text in enumerate(texts):
             opening[row, closing_quotes(text)] = False

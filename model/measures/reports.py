@@ -8,7 +8,6 @@ from typing import Any
 
 from model.storage.checkpoint import WEIGHTS, read_json, sha256_of, write_text
 
-
 _ROW = re.compile(r'\[(?:[^\[\]{}"]|"(?:[^"\\]|\\.)*")*\]')  # a list without lists in it; strings may have brackets
 
 

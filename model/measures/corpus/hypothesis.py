@@ -11,7 +11,6 @@ import regex
 from model.analysis import maps as analysis
 from model.analysis.token_facts import TokenTable
 from model.measures.corpus.edges import LEVEL_OF_ONE, LINES, NONE, Edges, Line
-from model.text.special import MARK
 
 MOST_CELLS = 2_000_000  # that are compared at once
 SECONDS = 0.5  # that a regular expression may take over all words
@@ -95,13 +94,14 @@ class EdgeTexts:
 
     def __init__(self, edges: Edges) -> None:
         self.edges = edges
-        mark = analysis.word_mark(edges.names) or MARK
+        mark = analysis.word_mark(edges.names)
         numbers: dict[str, int] = {}
         self._words: dict[str, np.ndarray] = {}  # by line, for each token the number of its word
         for name, line in edges.lines.items():
             of_line = np.zeros(len(line.ids), dtype=np.int64)
             for text, start in enumerate(line.starts):
-                words = analysis.words(edges.tokens(name, text), mark)
+                tokens = edges.tokens(name, text)
+                words = analysis.words(tokens, mark) if mark else analysis.Words(tokens, list(range(len(tokens))))
                 places = [numbers.setdefault(word, len(numbers)) for word in words.names]
                 of_line[start : start + line.lengths[text]] = np.array(places, dtype=np.int64)[words.of_token]
             self._words[name] = of_line

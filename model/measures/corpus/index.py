@@ -45,10 +45,10 @@ class CorpusIndex:
 
     def __init__(self, model: Any, texts: Sequence[Any], seed: int) -> None:
         self.model = model
-        self.texts = texts
         self.seed = seed
         self._source = source_of(model)
-        self._numbers, self._rows = rows_of(self._source, texts)
+        self.texts = [self._source.cut(text) for text in texts]
+        self._numbers, self._rows = rows_of(self._source, self.texts)
         self._table = table_of(self._source, self._rows)
         self._matrices = OutputMatrices(self._source)
         order = np.random.default_rng(seed).permutation(len(self._rows))

@@ -1,6 +1,6 @@
 """Texts as a model reads them: their tokens, and a pass over a batch of them; for every kind of model the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,10 @@ from model.interventions.edits import layer_counts
 from model.results.recording import KINDS
 from model.results.translation import MODULES, module_of
 from model.running.translator import Translator, Writer
-from model.text.cleaning import tidy
+from model.text.cleaning import source_text, tidy
 from model.text.special import BOS_ID, EOS_ID, pad_ids
 
-MOST_TOKENS = 96  # of a text that a model of one side reads; a decoder reads the first ones of a longer text
+MOST_TOKENS = 96  # of a text that a decoder alone reads; of a longer text the first words
 SEVERAL_SIZES = "an index is of models whose layers all have as many heads"
 
 
@@ -46,6 +46,10 @@ class Source:
 
     layers: dict[str, list[int]]
     n_heads: dict[str, int]
+
+    def cut(self, text: Any) -> Any:
+        """The part of a text that is read: the whole one unless a subclass says so."""
+        return text
 
     def row(self, text: Any) -> Row:
         """The ids of a text; a ValueError if the model cannot read it."""
@@ -122,9 +126,14 @@ class WriterSource(_Ours):
         super().__init__(writer)
         self._writer = writer
 
+    def cut(self, text: str) -> str:
+        """See `Source`."""
+        tokenizer = self._writer.tokenizer
+        return first_words(text, lambda part: 1 + len(tokenizer.encode(source_text(part, tokenizer))))
+
     def row(self, text: str) -> Row:
         """See `Source`."""
-        return Row([], self._writer.ids(text)[:MOST_TOKENS], [])
+        return Row([], self._writer.ids(text), [])
 
     def names(self, side: str, ids: Sequence[int]) -> list[str]:
         """See `Source`."""
@@ -153,12 +162,16 @@ class ReaderSource(Source):
         self.layers = {kind: [layer.layer for layer in config.layers(kind)]}
         self.n_heads = {kind: heads.pop()}
 
-    def row(self, text: str) -> Row:
+    def cut(self, text: str) -> str:
         """See `Source`; an encoder reads whole texts only."""
+        if self.reader.config.task != DECODER:
+            return text
+        return first_words(text, lambda part: self.reader.encode(part)["input_ids"].size(1))
+
+    def row(self, text: str) -> Row:
+        """See `Source`."""
         ids = self.reader.encode(text)["input_ids"][0].tolist()
-        if self.reader.config.task == DECODER:
-            return Row([], ids[:MOST_TOKENS], [])
-        return Row(ids, [], [])
+        return Row([], ids, []) if self.reader.config.task == DECODER else Row(ids, [], [])
 
     def names(self, side: str, ids: Sequence[int]) -> list[str]:
         """See `Source`."""
@@ -178,6 +191,25 @@ class ReaderSource(Source):
         if attention.projection is None:
             raise ValueError("what the heads of this model write is not known: no output projection was found")
         return linear_part(attention.projection, attention.layer.n_heads, self.reader.model.device)
+
+
+def first_words(text: str, count: Callable[[str], int]) -> str:
+    """As many of the first words of a text as have MOST_TOKENS tokens by `count`; "" if the first one has more."""
+
+    def fits(part: str) -> bool:
+        try:
+            return count(part) <= MOST_TOKENS
+        except ValueError:  # longer than the model reads
+            return False
+
+    if fits(text):
+        return text
+    words = text.split(" ")
+    low, high = 0, min(len(words), MOST_TOKENS + 1)  # the first `low` words fit, the first `high` do not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(" ".join(words[:middle])) else (low, middle)
+    return " ".join(words[:low])
 
 
 @torch.inference_mode()

@@ -64,15 +64,15 @@ def answer(corpus: Corpus, head: Head, name: str) -> None:
     else:
         line = message("{name}: {rule} is {share:.0%} of what it writes; {weight:.0%} of its weight is on {other}.")
         text = say(line, rule=rule_name(written[0][0]), other=rule_name(weight[0][0]), **values)
-    rest = written[-1]
-    line = message("{rest:.0%} of what it writes follows no rule. {texts:,} texts, {rows:,} rows of this kind.")
-    note = say(line, rest=rest[1], texts=report["texts_read"], rows=report["kinds"][head.kind]["rows"])
-    if rest[2] is not None:
+    _, rest, low, high = written[-1]
+    counts = {"texts": report["texts_read"], "rows": report["kinds"][head.kind]["rows"]}
+    if low is None:  # there are too few texts
+        line = message("{rest:.0%} of what it writes follows no rule. {texts:,} texts, {rows:,} rows of this kind.")
+    else:
         line = message(
             "{rest:.0%} ({low:.0%} to {high:.0%}) of what it writes follows no rule. {texts:,} texts, {rows:,} rows."
         )
-        values = {"texts": report["texts_read"], "rows": report["kinds"][head.kind]["rows"]}
-        note = say(line, rest=rest[1], low=rest[2], high=rest[3], **values)
+    note = say(line, rest=rest, low=low, high=high, **counts)
     frame.answer(text, note)
 
 

@@ -10,7 +10,6 @@ from model.interventions.edits import Head
 from model.measures.corpus import hypothesis as testing
 from model.measures.corpus.edges import LINES, NONE
 from model.measures.corpus.hypothesis import EdgeTexts, Fit, Hypothesis, Pattern
-from viz.text import errors
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
 from viz.ui.models import corpus_rows, heads_roles
@@ -46,7 +45,7 @@ def show(corpus: Corpus, head: Head) -> None:
     try:
         fit = testing.evaluate(texts, head.kind, hypothesis)
     except ValueError as error:
-        shared.warn(errors.sentence(error))
+        shared.warn(say("This idea cannot be tested: {why}", why=str(error)))
         return
     if not fit.n_queries:
         st.info(say("No pair of tokens in these texts is of that kind."))
@@ -131,7 +130,7 @@ def show_heads(corpus: Corpus, head: Head, fit: Fit) -> None:
     for title, values in (
         (say("precision"), fit.precision),
         (say("recall"), fit.recall),
-        (say("of all that it writes strongly"), fit.share),
+        (say("of all strong edges"), fit.share),
     ):
         columns[title] = [say("{x:.1%}", x=values[place]) if np.isfinite(values[place]) else "–" for place in places]
     columns[say("strong edges")] = [say("{n:,}", n=int(fit.n_edges[place])) for place in places]
