@@ -243,7 +243,15 @@ _COMMANDS = {
     ),
     "atlas": (
         "measure every head: of a translator over held-out sentences, of other models over the lines of a text",
-        _path("--data", f"{_LINES}; of models that read texts a plain text", "FILE[.gz]"),
+        _option(
+            "--data",
+            type=Path,
+            nargs="+",
+            required=True,
+            metavar="FILE[.gz]",
+            help=f"{_LINES}; of models that read texts a plain text; of several files the first are read whole, the "
+            "last one as far as texts are missing",
+        ),
         _value("--sentences", 100, "N", "read N, spread over the file; default: %(default)s"),
         _value("--bleu-sentences", 0, "N", "also translate N without each head; default: none"),
         _option(
@@ -256,10 +264,17 @@ _COMMANDS = {
             help="also score heads as word aligners: a folder with de-en.ref.wa, test.de and test.en, or a file of "
             "links (as in model/measures/links/) and both texts; may be given again",
         ),
+        _switch(
+            "--corpus",
+            "make an index instead: how much of every head rules explain, with rows drawn at random, over thousands "
+            "of texts; a translator reads the given translations; Ctrl-C keeps what is counted",
+        ),
+        _switch("--resume", "with --corpus: go on where it was interrupted"),
+        _value("--seed", 0, "N", "with --corpus: of what is drawn; the same gives the same file"),
         _value("--credit", "", "TEXT", "whose sentences they are, and their licence"),
         _path(
             "--out",
-            "where to write it; default: atlas.json beside the weights of a checkpoint",
+            "where to write it; default: atlas.json, or corpus.json, beside the weights of a checkpoint",
             "FILE.json",
             required=False,
         ),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,14 +46,27 @@ def words(tokens: Sequence[str], mark: str = MARK) -> Words:
         ['[CLS]', 'happy', 'dog', '[SEP]']
     """
     mark = word_mark(tokens) or mark
-    groups: list[list[str]] = []
-    of_token = []
-    for token in tokens:
-        if not groups or _begins_word(groups[-1][-1], token, mark):
-            groups.append([])
-        groups[-1].append(token)
-        of_token.append(len(groups) - 1)
+    of_token = word_numbers(tokens, mark)
+    groups: list[list[str]] = [[] for _ in range(of_token[-1] + 1 if of_token else 0)]
+    for token, number in zip(tokens, of_token):
+        groups[number].append(token)
     return Words([_spell(group, mark) for group in groups], of_token)
+
+
+def word_numbers(tokens: Sequence[str], mark: str) -> list[int]:
+    """For each token the number of its word, as in `words`; `mark` is that of the vocabulary.
+
+    Example:
+        >>> word_numbers(["▁happ", "y", "▁dog", "."], "▁")
+        [0, 0, 1, 2]
+    """
+    numbers: list[int] = []
+    for place, token in enumerate(tokens):
+        if not place:
+            numbers.append(0)
+        else:
+            numbers.append(numbers[-1] + _begins_word(tokens[place - 1], token, mark))
+    return numbers
 
 
 def word_mark(tokens: Sequence[str]) -> str | None:
@@ -60,6 +74,7 @@ def word_mark(tokens: Sequence[str]) -> str | None:
     return next((mark for mark in (MARK, BYTE_LEVEL_MARK, CONTINUED) if any(t.startswith(mark) for t in tokens)), None)
 
 
+@lru_cache(maxsize=2**14)
 def _begins_word(before: str, token: str, mark: str) -> bool:
     """Whether a token begins a word after the token before it."""
     if _stands_alone(before) or _stands_alone(token):

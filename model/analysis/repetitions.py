@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.analysis import rules
+from model.analysis.token_facts import Tokens
+
 
 @dataclass(frozen=True)
 class Repetitions:
@@ -37,12 +40,11 @@ def repetitions(weights: np.ndarray, ids: Sequence[int]) -> Repetitions:
         >>> means["duplicate"].item(), means["induction"].item()
         (0.1, 0.7)
     """
-    tokens = np.asarray(ids)
+    tokens = Tokens.of_ids(np.asarray(ids)[None])
     places = np.arange(len(ids))
-    earlier = (tokens[:, None] == tokens) & (places[:, None] > places)  # (T, T): the key holds the query's token
-    following = np.zeros_like(earlier)
-    following[:, 1:] = earlier[:, :-1]  # key j + 1 follows key j
-    np.fill_diagonal(following, False)  # right after it: the query itself
+    cells = rules.Cells(tokens, tokens, (places <= places[:, None])[None])
+    earlier = (rules.duplicate_token(cells) & cells.mask)[0]  # (T, T): the key holds the query's token
+    following = (rules.induction(cells) & cells.mask)[0]
     rows = earlier.any(axis=1)
 
     def mass_on(cells: np.ndarray) -> np.ndarray:

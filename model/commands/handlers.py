@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from model.adapters.marian import import_marian
-from model.commands import any_model, circuit, table, why
+from model.commands import any_model, circuit, corpus, table, why
 from model.commands.refresh import refresh
 from model.commands.results import as_json, save
 from model.films import file as film_file
@@ -254,14 +254,19 @@ def run_atlas(args: Namespace) -> None:
     """Print the strongest heads of a model over a file, and write the numbers of all, of a checkpoint beside it."""
     if min(args.sentences, args.bleu_sentences + 1) < 1:
         raise ValueError("--sentences must be at least 1, --bleu-sentences 0")
+    if args.resume and not args.corpus:
+        raise ValueError("--resume is for an index: give --corpus, too")
     if args.model and (args.links or args.bleu_sentences):
         raise ValueError("--links and --bleu-sentences are for checkpoints that translate")
-    texts: Sequence[str] = list(read_lines(args.data))
+    if args.corpus:
+        corpus.make_index(args)
+        return
     links = [read_linked_text(paths) for paths in args.links]
     model = any_model.load(args) if args.model else load_translator(args.checkpoint)
+    texts: Sequence[Any] = corpus.read_texts(model, args.data)
     references: Sequence[str] = ()
     if isinstance(model, Translator):
-        texts, references = zip(*read_pairs(args.data))
+        texts, references = zip(*texts)
     out = args.out if args.model else args.out or model.folder / atlas.FILE
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)  # says now if it cannot be written
@@ -277,9 +282,7 @@ def run_atlas(args: Namespace) -> None:
     print(f"{report['sentences']} texts, {report['tokens']:,} tokens")
     print(*atlas.strongest(report), sep="\n")
     if out:
-        about = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
-        about |= {"model": args.model} if args.model else {}
-        reports.write(out, about | report)
+        reports.write(out, corpus.about(args) | report)
         print(out)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from model.storage.checkpoint import WEIGHTS, read_json, sha256_of, write_text
 
+_ROW = re.compile(r'\[(?:[^\[\]{}"]|"(?:[^"\\]|\\.)*")*\]')  # a list without lists in it; strings may have brackets
+
 
 def write(path: Path, result: dict[str, Any]) -> None:
     """Write a result, which has the SHA-256 of its "weights", as JSON with a seal, one row of a table per line."""
     text = json.dumps(result | {"seal": _seal(result)}, indent=1, ensure_ascii=False)
-    write_text(path, re.sub(r"\[[^\[\]{}]*\]", lambda row: " ".join(row[0].split()), text) + "\n")
+    write_text(path, _ROW.sub(lambda row: re.sub(r"\n *", " ", row[0]), text) + "\n")
 
 
 def read(path: Path, command: str) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from model.results.recording import ROW_NAMINGS
+from model.results.recording import ROW_NAMINGS, row_naming
 from model.results.translation import KINDS
 from viz.views import codes
 from viz.views.codes import code, one_of
@@ -78,6 +78,15 @@ _READERS = {
 def place_of_head(kind: str, layer: int, head: int) -> dict[str, str]:
     """A head as an address says it."""
     return {"kind": kind, "layer": str(layer), "head": str(head)}
+
+
+def pin_of(kind: str, row: int) -> str | None:
+    """The token that names a row, as an address pins it: those of a decoder count from the second one that it reads."""
+    if kind == "encoder_self":
+        return f"s{row}"
+    if row_naming(kind) == "predicted":
+        return f"t{row}"
+    return f"t{row - 1}" if row else None
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:

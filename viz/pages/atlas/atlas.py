@@ -16,18 +16,19 @@ from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
-from viz.ui.models import heads_roles, heads_together, text_atlas
+from viz.ui.models import corpus_card, heads_roles, heads_together, text_atlas
 from viz.views import cached, model_shelf, recipes, view
-from viz.views.results import heads_results
+from viz.views.results import corpus_results, heads_results
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
 
 VIEWS = messages(
+    texts="Many texts",
     board="All heads",
     scatter="Two measures",
     alike="Alike",
     contribution="Contribution",
-    rollout="Through all layers",
+    rollout="Rollout",
     alignment="Alignment",
     table="Table",
 )
@@ -51,6 +52,9 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
                 st.info(line)
         except ValueError as error:
             shared.warn(errors.sentence(error))
+    if part == "texts":
+        show_texts(places, result, request, report)
+        return
     with places.left:
         board, choice = st.container(), st.container()
         beside = st.container(horizontal=True, gap="small", key="atlas-beside")
@@ -95,6 +99,38 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
             about = [say("BLEU {score} on {sentences} of them.", **report["bleu"])] if report["bleu"] else []
             shared.write_small(" ".join([line, *about, report["credit"]]), "report")
             st.code(report["command"], language="bash", wrap_lines=True)
+
+
+def show_texts(places: frame.Places, result: cached.Result, request: cached.Request, atlas: dict | None) -> None:
+    """All heads by what they do over thousands of texts, and one of them."""
+    try:
+        corpus = corpus_results.corpus_of(request.model)
+    except ValueError as error:
+        with places.notes:
+            shared.warn(errors.sentence(error))
+        corpus = None
+    if corpus is None:
+        with places.answer:
+            frame.answer(say("This checkpoint has no index over many texts yet."), say("This command makes one:"))
+        with places.right:
+            st.code(corpus_card.COMMAND.format(name=request.model), "bash", wrap_lines=True)
+        return
+    with places.left:
+        board, choice = st.container(), st.container()
+        corpus_card.show_about(corpus)
+    with choice:
+        first = best_aligner(atlas) if atlas else (0, 0)
+        head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
+    origin = recipes.origin(request)
+    roles = heads_results.of_report(atlas) if atlas else None
+    with places.left_controls:
+        measure, order = corpus_card.choose_measure(corpus)
+    with board:
+        corpus_card.show_board(corpus, measure, order, head, roles, origin, UNDER)
+    with places.answer:
+        corpus_card.answer(corpus, head, heads_results.name_of(head.kind, head.layer, head.head))
+    with places.right:
+        corpus_card.show(corpus, head, (result.source, result.text), origin)
 
 
 def show_all(
@@ -167,7 +203,8 @@ def live() -> None:
         text_atlas.show(model, places)
         return
     with places.right_controls:
-        part = controls.choose_view(VIEWS, "part")
+        first = "texts" if corpus_results.has_index(model) else "board"
+        part = controls.choose(say("Show"), VIEWS, "part", first, label_visibility="collapsed")
     controls.show_translation(places, partial(show, places, part), asks_model=False)
 
 

@@ -197,8 +197,11 @@ def show_board(
     other: Source | None = None,
     sort: str = "place",
     below: int = 0,
+    name: str = "",
 ) -> None:
     """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
+
+    `name`: of a measure that is not one of MEASURES.
 
     The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
     `below`: pixels of what stands under the board and its sentence; the board takes what the window leaves above it.
@@ -227,14 +230,14 @@ def show_board(
         "column_axis": "" if board.is_sorted else message("head"),
         "texts": texts,
         "names": board.in_rows(lambda *place: source.about(*place, name=source.name(*place))),
-        "value": MEASURES[measure],
+        "value": name or MEASURES[measure],
         "signed": other is not None or measure in SIGNED,
         "low_is_good": measure in LOW_IS_GOOD,
         "selected": board.cell_of(head),
     }
     figure = head_board(board.values, rows, columns, **look, say=say)
     code = [origin.code, *board.code, snippet(BOARD, rows=rows, columns=columns, **look)]
-    title = f"{say('All heads')}: {say(MEASURES[measure])}"
+    title = f"{say('All heads')}: {say(name or MEASURES[measure])}"
     plot = Plot(title, origin.note, figure, program(*code) if origin.code else "")
 
     def clicked(row: int, column: int) -> None:

@@ -1,8 +1,7 @@
 """The atlas of a model that reads texts: what its heads do over them, measured when a visitor asks for it."""
 
-import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -10,23 +9,21 @@ import streamlit as st
 from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
-from model.measures import atlas
 from model.measures.heads import text_roles, weights
-from model.results.recording import row_naming
-from model.running.translator import Translator
 from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
-from viz.text.language import message, say
+from viz.text.language import message, messages, say
 from viz.text.roles import role_name, rules_of
 from viz.ui import controls, frame, language_menu, shared, thumbnails
-from viz.ui.models import heads_roles
+from viz.ui.models import corpus_card, heads_roles
+from viz.ui.models.text_measuring import Measuring, TextReport
 from viz.ui.stage import stage_page
 from viz.views import cached, model_shelf
 from viz.views.cached import Request
-from viz.views.results import heads_results
+from viz.views.results import corpus_results, heads_results
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
-from viz.views.view import View, place_of_head
+from viz.views.view import View, pin_of, place_of_head
 
 MOST_LINES = 200  # that are read
 LINES = """\
@@ -50,62 +47,13 @@ COMMAND = "python -m model atlas --model {place} --data FILE.txt --out atlas.jso
 MEASURED = "measured-texts"
 MEASURING = "measuring-texts"
 PROBLEM = "measuring-problem"
+PARTS = messages(texts="Many texts", strongest="Where each is strongest")
+BELOW_BOARD = 98  # pixels of the choice of a head, and of what opens beside it
 BY_PLACE = message("layer and head")
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 EVERY = 0.5  # seconds between two looks at how far it is
 TILES = 3  # examples of a head
 TILE_HEIGHT = 84  # pixels
-
-
-class TextReport(NamedTuple):
-    """Lines of a visitor, and what `atlas.measure` says of them."""
-
-    lines: list[str]
-    numbers: dict[str, Any]
-
-
-class Stopped(Exception):
-    """The visitor does not want the numbers any more, or has left."""
-
-
-class Measuring:
-    """The heads of a model that are measured for one visitor, in a thread of its own."""
-
-    def __init__(self, model: str, lines: list[str]) -> None:
-        self.model = model
-        self.lines = lines
-        self.share = 0.0
-        self.is_stopped = False
-        self.report: TextReport | None = None
-        self.problem: ValueError | None = None
-        self._is_present = cached.presence()
-        self._thread = threading.Thread(target=self._measure, name="measuring heads", daemon=True)
-        self._thread.start()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the numbers are there, or cannot be had."""
-        return not self._thread.is_alive()
-
-    def wait(self) -> None:
-        """Wait until it is over."""
-        self._thread.join()
-
-    def _measure(self) -> None:
-        try:
-            reader = cached.translator(self.model)
-            assert not isinstance(reader, Translator)
-            numbers = atlas.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
-            self.report = TextReport(self.lines, numbers)
-        except Stopped:
-            self.is_stopped = True
-        except ValueError as error:
-            self.problem = error
-
-    def _progress(self, share: float) -> None:
-        self.share = share
-        if self.is_stopped or not self._is_present():
-            raise Stopped
 
 
 def show(name: str, places: frame.Places) -> None:
@@ -121,6 +69,8 @@ def show(name: str, places: frame.Places) -> None:
             shared.warn(errors.sentence(problem))
     report: TextReport | None = state.get(MEASURED, {}).get(name)
     try:
+        if show_over_texts(name, report, lines, places):
+            return
         if report:
             source = source_of(name, report)
             texts = report.numbers["texts"]
@@ -141,6 +91,35 @@ def show(name: str, places: frame.Places) -> None:
             shared.warn(errors.sentence(error))
         return
     show_heads(name, source, texts, caption, places)
+
+
+def show_over_texts(name: str, report: TextReport | None, lines: list[str], places: frame.Places) -> bool:
+    """The heads by an index: that of the visitor's lines, else the one that ships; whether it is what is asked for."""
+    corpus = report.corpus if report else corpus_results.corpus_of(name)
+    if corpus is None:
+        return False
+    with places.right_controls:
+        part = controls.choose_view(PARTS, "part")
+    if part != "texts":
+        return False
+    with places.left_controls:
+        measure, order = corpus_card.choose_measure(corpus)
+    source = corpus.source(None)
+    with places.left:
+        board, choice = st.container(), st.container()
+        corpus_card.show_about(corpus)
+    kinds = list(source.kinds)
+    with choice, shared.row(gap="small", key="head-row"):
+        first = analysis.largest_cell(source.kinds[kinds[-1]].get("rule induction", np.zeros((1, 1))))
+        head = choose_head(source, kinds, Head(kinds[-1], *first))
+    with board:
+        corpus_card.show_board(corpus, measure, order, head, None, Origin(name, ""), BELOW_BOARD)
+    with places.answer:
+        corpus_card.answer(corpus, head, title_of(source, head, has_role=False))
+    with places.right:
+        here = next((line for line in lines if line.strip()), None)
+        corpus_card.show(corpus, head, here, Origin(name, ""))
+    return True
 
 
 def ask_for_lines(name: str) -> list[str]:
@@ -245,13 +224,13 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
         frame.answer(f"{title_of(source, head)}: {looks}", f"{caption} {counted_roles(source)}")
 
 
-def title_of(source: Source, head: Head) -> str:
+def title_of(source: Source, head: Head, has_role: bool = True) -> str:
     """A head and its role; of models with one kind of attention without the kind."""
     role = source.kinds[head.kind]["role"][head.layer][head.head]
     name = source.name(head.kind, head.layer, head.head)
     if len(source.kinds) == 1:
         name = say("Layer {layer}, head {head}", layer=source.number(head.kind, head.layer), head=head.head)
-    return f"{name} ({role_name(role)})"
+    return f"{name} ({role_name(role)})" if has_role else name
 
 
 def counted_roles(source: Source) -> str:
@@ -263,9 +242,9 @@ def counted_roles(source: Source) -> str:
     return say("Roles of {total} heads: {listed}.", total=len(roles), listed=listed) if most else ""
 
 
-def choose_head(source: Source, kinds: Sequence[str]) -> Head:
+def choose_head(source: Source, kinds: Sequence[str], default: Head | None = None) -> Head:
     """Let the visitor choose a head by its numbers, as a click on the board does; layers as the model numbers them."""
-    default = telling_head(source, kinds)
+    default = default or telling_head(source, kinds)
     kind = default.kind
     if len(kinds) > 1:
         names = {kind: words.SHORT_KINDS[kind] for kind in kinds}
@@ -323,15 +302,6 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     query = {"model": name, "text": example_texts[at], **place}
     st.html(language_menu.link(say("Open this head on the stage →"), "steer", query))
     return result
-
-
-def pin_of(kind: str, row: int) -> str | None:
-    """The token that names a row, as an address pins it: those of a decoder count from the second one that it reads."""
-    if kind == "encoder_self":
-        return f"s{row}"
-    if row_naming(kind) == "predicted":
-        return f"t{row}"
-    return f"t{row - 1}" if row else None
 
 
 def _roles_of(source: Source, result: cached.Result) -> dict[str, Any]:

@@ -1,0 +1,75 @@
+"""The pairs of tokens that a head joins: the query and the key that most is written from, with counts."""
+
+import numpy as np
+
+MOST = 1000  # pairs of each head that are counted at once
+ROUND = 1_000_000  # rows after which pairs are forgotten
+
+
+class PairCounts:
+    """For every head of a kind how many rows join a pair of tokens, and how much they write.
+
+    Memory is bounded: of more than MOST pairs of a head those with the least are forgotten from time to time, and begin
+    from 0 when they come again, so that what is said is a lower bound (lossy counting, Manku and Motwani 2002).
+
+    Args:
+        n_heads: in all layers.
+        n_tokens: of the corpus's table.
+    """
+
+    def __init__(self, n_heads: int, n_tokens: int) -> None:
+        self._n_heads = n_heads
+        self._n_tokens = n_tokens
+        self.codes = np.zeros(0, dtype=np.int64)  # head, query and key as one number, in order
+        self.counts = np.zeros(0, dtype=np.int64)
+        self.written = np.zeros(0)
+        self.n_rows = np.zeros((), dtype=np.int64)  # since pairs were forgotten
+        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that was counted, by name."""
+        self._add_up()
+        return {"codes": self.codes, "counts": self.counts, "written": self.written, "n_rows": self.n_rows}
+
+    def add(self, heads: np.ndarray, queries: np.ndarray, keys: np.ndarray, written: np.ndarray) -> None:
+        """Count rows, each array (n,): the number of the head, the tokens by number, and what is written."""
+        codes = (heads.astype(np.int64) * self._n_tokens + queries) * self._n_tokens + keys
+        self._waiting.append((codes, written))
+        self.n_rows = self.n_rows + len(codes)
+        if self.n_rows >= ROUND:
+            self._add_up()
+            self._forget()
+            self.n_rows = np.zeros((), dtype=np.int64)
+
+    def of_head(self, head: int, most: int) -> list[tuple[int, int, int, float]]:
+        """The pairs from which a head writes most: query and key by number, how many rows, and how much in all."""
+        self._add_up()
+        size = self._n_tokens**2
+        low, high = np.searchsorted(self.codes, [head * size, (head + 1) * size])
+        best = low + np.argsort(-self.written[low:high], kind="stable")[:most]
+        pairs = []
+        for place in best:
+            query, key = divmod(int(self.codes[place] - head * size), self._n_tokens)
+            pairs.append((query, key, int(self.counts[place]), float(self.written[place])))
+        return pairs
+
+    def _add_up(self) -> None:
+        if not self._waiting:
+            return
+        new_codes, new_written = (np.concatenate(arrays) for arrays in zip(*self._waiting))
+        self._waiting = []
+        codes, place = np.unique(np.concatenate([self.codes, new_codes]), return_inverse=True)
+        counts = np.concatenate([self.counts, np.ones(len(new_codes), dtype=np.int64)])
+        self.counts = np.bincount(place, weights=counts, minlength=len(codes)).astype(np.int64)
+        written = np.concatenate([self.written, new_written])
+        self.written = np.bincount(place, weights=written, minlength=len(codes))
+        self.codes = codes
+
+    def _forget(self) -> None:
+        """Keep the MOST pairs of each head from which it writes most."""
+        heads = self.codes // self._n_tokens**2
+        order = np.lexsort((-self.written, heads))
+        starts = np.searchsorted(heads[order], np.arange(self._n_heads))
+        rank = np.arange(len(order)) - starts[heads[order]]
+        kept = np.sort(order[rank < MOST])
+        self.codes, self.counts, self.written = self.codes[kept], self.counts[kept], self.written[kept]
