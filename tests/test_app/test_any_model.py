@@ -511,6 +511,7 @@ def test_pairs_of_texts_are_offered_with_their_words_where_a_model_continues_tex
     texts = patching_results.TextsRequest(*(Request(text, "gpt2") for text in (pair.clean, pair.corrupted)))
     assert texts.words == {"answer": pair.answer, "against": pair.against} and "address" in numbers
     expected = reader.patching(*map(reader.read, (pair.clean, pair.corrupted)), **texts.words)
-    assert patching_results.patchings().get(texts, [patching_results.OVERVIEW])["clean"] == pytest.approx(expected.clean)
+    overview = patching_results.patchings().get(texts, [patching_results.OVERVIEW])
+    assert overview["clean"] == pytest.approx(expected.clean)
     at = screen.open_page("compare.py", text=TEXT, model="bert")
     assert not [button for button in at.button if str(button.key).startswith("pair-")]
