@@ -69,7 +69,7 @@ def written(texts: Texts) -> np.ndarray:
     results = [texts.a.translated(), texts.b.translated()]
     step = next(i for i, pair in enumerate(zip(*(result.predicted_ids for result in results))) if len(set(pair)) > 1)
     ids = [result.predicted_ids[step] for result in results]
-    parts, logits = 0.0, 0.0
+    parts, logits = np.zeros(()), 0.0
     for result, other in zip(results, reversed(ids)):  # of the second text both signs are turned
         effects = translator.effects(result, [other] * len(result.predicted_ids))
         parts = parts + effects.heads("cross")[:, :, step].sum(-1)

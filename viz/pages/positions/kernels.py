@@ -1,5 +1,7 @@
 """What a head makes of positions: its scores if all words were alike, position by position or by distance."""
 
+from typing import Any
+
 import numpy as np
 
 from model.measures.heads.weights import above_row_means, by_distance
@@ -87,10 +89,11 @@ def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
     plots = {"kernel": Plot(name, say("scores by position"), figure, program(snippet(KERNEL, **place)))}
     if own == "learned":  # which has no waves
         return plots
-    width = cached.translator(place["checkpoint"]).config.d_model
+    config: Any = cached.translator(place["checkpoint"]).config  # of a Transformer, which alone has positions
+    width = config.d_model
     table = position_results.table(own, len(kernel), width)
     dimensions = sorted({0, 1, width // 4, width // 2})
-    axes = {"x_axis": message("position"), "y_axis": message("value")}
+    axes: dict[str, Any] = {"x_axis": message("position"), "y_axis": message("value")}
     values = {"dimensions": dimensions, "dimension": say("dimension")} | axes
     code = program(position_results.table_code("first", own, len(kernel), width), snippet(WAVES, **values))
     numbers = np.arange(len(table))
@@ -101,7 +104,7 @@ def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
 
 def _of_distances(kernel: np.ndarray, place: dict) -> Plot:
     """The mean score by distance."""
-    axes = {"x_axis": message("positions from key to query"), "y_axis": message("score above the mean")}
+    axes: dict[str, Any] = {"x_axis": message("positions from key to query"), "y_axis": message("score above the mean")}
     name = say("Head {layer}.{head}", layer=place["layer"], head=place["head"])
     figure = curves({name: by_distance(kernel)}, **axes, say=say)
     return Plot(name, say("mean score by distance"), figure, program(snippet(DISTANCES, **place, **axes, name=name)))
