@@ -31,6 +31,7 @@ from viz.views import cached, view
 RUNS = "film-runs"  # in the session: by task the runs that were made here, one or two
 PROBLEM = "film-problem"  # why a run is refused
 OPENED = "film-opened"  # the head that was clicked: as film.js sends it
+CLICKED = "film-clicked"  # that it was clicked just now: the part that says so redraws itself alone
 TEXT_TASK = "wikitext-2"
 TEXT_FILMS = {
     "wikitext-2-layers": message("Two layers, attention only"),
@@ -319,6 +320,8 @@ def say_how_far(task: str, shown: Shown, text: str) -> None:
 
 def watch(task: str, shown: Shown, picture: str) -> None:
     """Draw the film, or the head that was clicked at its step."""
+    if st.session_state.pop(CLICKED, False) and picture == FILM:
+        st.rerun()  # the controls above choose what is shown
     was_live = shown.is_live
     if shown.runs:
         shown = replace(shown, films=[run.frame().film for run in shown.runs])
@@ -343,6 +346,7 @@ def show_film(task: str, shown: Shown, text: int) -> None:
         if isinstance(at, dict):
             st.session_state[OPENED] = at
             st.session_state["film-view"] = STAGE
+            st.session_state[CLICKED] = True
 
     films = []
     for film, name in zip(shown.films, shown.names):
