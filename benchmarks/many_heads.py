@@ -11,7 +11,8 @@ number of threads in another process, is taken off.
 
 Another head: from the mouse button, or the key, to the repainted map, in turns with a bare `Plotly.react` of the same
 figure with other numbers; the ratio is that of the medians. Sort: from the choice to two frames after all
-tiles stand in another order.
+tiles stand in another order. Circuit: from the tab *Circuit*, whose numbers are there, to two frames after the graph of
+all heads is drawn.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ SIZES = ("30x9", "32x32")  # layers and heads of each
 HEADS = ("", "wanted", "median", "quartiles", "bare redraw", "ratio")
 WORDS = [f"word{number}" for number in range(500)]
 OPENED_WITHIN, HEAD_WITHIN = 1.5, 0.06  # seconds, on top of the model's own time
+CIRCUIT_WITHIN = 1  # seconds
 ORDERS = ("first", "role", "layer")
 # When the stage has drawn what the page was opened with; seconds since the browser was asked for it.
 READY = f"""() => new Promise((done, failed) => {{
@@ -54,6 +56,23 @@ SORT = f"""order => new Promise((done, failed) => {{
   select.dispatchEvent(new Event('change', {{bubbles: true}}));
   frames(() => done((performance.now() - start) / 1000));
 }})"""
+# The graph of all heads, until it has lines, and once more from another view; seconds of the second time.
+CIRCUIT = f"""async () => {{
+  {FRAMES}
+  const part = name => document.querySelector(`[data-testid=stage-${{name}}]`);
+  const open = view => part('views').querySelector(`[data-view=${{view}}]`).click();
+  const drawn = () => part('circuit-picture').querySelectorAll('path').length;
+  open('circuit');
+  part('circuit').querySelector('[data-value=heads], [data-graph=heads]').click();
+  while (!drawn()) await new Promise(done => setTimeout(done, 50));
+  open('map');
+  await new Promise(done => frames(done));
+  part('circuit-picture').replaceChildren();
+  const start = performance.now();
+  open('circuit');
+  await new Promise(done => frames(done));
+  return drawn() ? (performance.now() - start) / 1000 : null;
+}}"""
 
 
 def save_model(folder: Path, n_layers: int, n_heads: int) -> Path:
@@ -91,10 +110,11 @@ def own_time(folder: Path, texts: list[str]) -> float:
 
 
 def measure(page: Any, texts: list[str], rounds: int, warmup: int) -> dict[str, list[float]]:
-    """Seconds by what was done: texts opened, heads opened by click and key, and tiles sorted."""
+    """Seconds by what was done: texts opened, heads opened by click and key, tiles sorted, and circuits drawn."""
     seconds = {"text": [page.evaluate(ENTER, text)["seconds"] for text in texts]}
     seconds |= measure_heads(page, rounds, warmup)
     seconds["sort"] = [page.evaluate(SORT, order) for _ in range(-(-rounds // len(ORDERS))) for order in ORDERS]
+    seconds["circuit"] = [page.evaluate(CIRCUIT) for _ in texts]
     return seconds
 
 
@@ -116,6 +136,7 @@ def report(browser: Any, size: str, options: argparse.Namespace, texts: list[str
         line("another head by click, ms", head, seconds["click"], seconds["bare"]),
         line("another head by key, ms", head, seconds["key"], seconds["bare"]),
         line("sort, ms", "", seconds["sort"]),
+        line("circuit of all heads, ms", f"<= {1000 * CIRCUIT_WITHIN:g}", seconds["circuit"]),
     ]
     model_line = f"the model reads {options.tokens} tokens in {model_time:.2f} s, which is taken off"
     return f"{size} heads; {model_line}; {busy}\n\n{table(HEADS, rows)}"

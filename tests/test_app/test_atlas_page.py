@@ -18,6 +18,7 @@ from model import load_translator
 from model.analysis import head_roles
 from model.interventions.edits import Edits, Head
 from model.measures import agreement, atlas, contribution, reports
+from model.measures.corpus import edges, index
 from model.measures.heads import translators
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.support.repeated import first_quick
@@ -371,3 +372,37 @@ def test_a_sentence_that_cannot_be_read_keeps_the_last_result():
     at = at.text_input(key="text").set_value("  ").run()
     assert not at.exception and "There is nothing to translate" in at.warning[0].value
     assert charts(at)
+
+
+class TestManyTexts:
+    @pytest.fixture
+    def over_texts(self, tmp_path, monkeypatch):
+        """A folder with the tiny checkpoint and an index of it; the index."""
+        folder = save_tiny(tmp_path / "en-de")
+        monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+        made = index.CorpusIndex(load_translator(str(folder)), PAIRS, 1)
+        made.read_all()
+        reports.write(folder / index.FILE, {"command": "python -m model atlas --corpus", "credit": ""} | made.report())
+        edges.write(edges.beside(folder / index.FILE), made.edges())
+        return index.read(folder)
+
+    def test_it_opens_with_what_rules_do_not_explain_and_rows_that_lead_to_the_stage(self, over_texts):
+        at = open_page(PAGE, kind="cross", layer="1", head="2")
+        assert_whole(at)
+        numbers = index.numbers_of_heads(over_texts)
+        expected = np.concatenate([numbers[kind]["unexplained"] for kind in KINDS])
+        np.testing.assert_allclose(z(at, "role-board"), expected, atol=1e-6)
+        text, row, *_ = over_texts["kinds"]["cross"]["top"][1][2][0]
+        address = next(target for name, target in links(at).items() if name.startswith("most active"))
+        query = dict(parse_qsl(address.partition("?")[2]))
+        assert [query.get("text", view.EXAMPLE), query["reference"]] == over_texts["texts"][text]
+        assert (query["kind"], query["layer"], query["head"], query["pin"]) == ("cross", "1", "2", f"t{row}")
+        for part in ("fails", "numbers", "pairs"):
+            assert_whole(choose(at, **{"over-texts": part}))
+
+    def test_an_idea_stands_in_the_address(self, over_texts):
+        at = open_page(PAGE, **{"over-texts": "idea", "idea-relation": "aligned", "kind": "cross"})
+        assert_whole(at)
+        assert any("precision" in frame.value for frame in at.dataframe)
+        at = open_page(PAGE, **{"over-texts": "idea", "idea-query": "expression", "idea-query-expression": "(x+"})
+        assert "Not a regular expression" in at.warning[0].value and not at.exception

@@ -64,7 +64,7 @@ class CombinationSums:
         self.even[places] += masses.T @ np.eye(GROUPS)[groups]
 
     def alone(self, n_rules: int) -> np.ndarray:
-        """The share of each rule by itself, whatever others hold there too: (2, L, H, rules); 0 of a head that is 0."""
+        """The share of each rule by itself, whatever others hold there too: (2, L, H, rules); 0 where all is 0."""
         sums = self.sums.sum(2)  # (C, 2, L, H)
         by_rule = np.tensordot(sums, _under(self.codes, n_rules), axes=(0, 1))  # (2, L, H, rules)
         total = sums.sum(0)[..., None]

@@ -171,9 +171,14 @@ class KindCounts:
             "unexplained": self._rows_by_tenth(self.rest, rest_edges, (per_tenth + 1) // 2),
             "top": _by_head(
                 self.shape,
-                [self.top.of_head(*head, -np.inf, np.inf, min(SHOWN_ACTIVE, per_tenth + 1)) for head in heads],
+                [
+                    self.top.of_head(layer, head, -np.inf, np.inf, min(SHOWN_ACTIVE, per_tenth + 1))
+                    for layer, head in heads
+                ],
             ),
-            "pairs": _by_head(self.shape, [self._pairs_of(*head, n_pairs, float(total[head])) for head in heads]),
+            "pairs": _by_head(
+                self.shape, [self._pairs_of(layer, head, n_pairs, float(total[layer, head])) for layer, head in heads]
+            ),
         }
 
     def _rows_by_tenth(self, kept: KeptRows, edges: np.ndarray, most: int) -> list:

@@ -172,7 +172,7 @@ def _edges_in(content: bytes) -> Edges:
     sides = sorted({name.partition(".")[0] for name in arrays if name.endswith(".ids")})
     lines = {side: Line(arrays[f"{side}.ids"], arrays[f"{side}.lengths"]) for side in sides}
     kinds = {
-        kind: KindEdges(*(arrays[f"{kind}.{name}"] for name in ("keys", "levels", "together")), layers)
+        kind: KindEdges(arrays[f"{kind}.keys"], arrays[f"{kind}.levels"], arrays[f"{kind}.together"], layers)
         for kind, layers in about["layers"].items()
     }
     return Edges(about["names"], about["texts"], lines, kinds, about["weights"])

@@ -11,6 +11,7 @@ import regex
 from model.analysis import maps as analysis
 from model.analysis.token_facts import TokenTable
 from model.measures.corpus.edges import LEVEL_OF_ONE, LINES, NONE, Edges, Line
+from model.text.errors import Problem
 
 MOST_CELLS = 2_000_000  # that are compared at once
 SECONDS = 0.5  # that a regular expression may take over all words
@@ -141,13 +142,13 @@ class EdgeTexts:
 def words_matching(words: Sequence[str], pattern: Pattern) -> np.ndarray:
     """Which words a list, an expression or "capital" means, bool; a ValueError says what is wrong with a text."""
     if len(pattern.text) > LONGEST:
-        raise ValueError(f"a list of words or a regular expression has at most {LONGEST} letters")
+        raise Problem("a list of words or a regular expression has at most {most} letters", most=LONGEST)
     if pattern.form == "capital":
         return np.array([word[:1].isupper() for word in words], dtype=bool)
     if pattern.form == "words":
         listed = {word.strip().casefold() for word in pattern.text.split(",") if word.strip()}
         if not listed:
-            raise ValueError("name one word or more, with commas between them")
+            raise Problem("name one word or more, with commas between them")
         return np.array([word.casefold() in listed for word in words], dtype=bool)
     return _found_by_expression(words, pattern.text)
 
@@ -155,11 +156,11 @@ def words_matching(words: Sequence[str], pattern: Pattern) -> np.ndarray:
 def _found_by_expression(words: Sequence[str], text: str) -> np.ndarray:
     """Which words a regular expression is found in; all words have one limit of time together."""
     if not text:
-        raise ValueError("write a regular expression, such as ing$")
+        raise Problem("write a regular expression, such as ing$")
     try:
         compiled = regex.compile(text)
     except (regex.error, OverflowError, RecursionError, MemoryError) as error:
-        raise ValueError(f"not a regular expression: {error}") from None
+        raise Problem("not a regular expression: {why}", why=str(error)) from None
     hits = np.zeros(len(words), dtype=bool)
     end = time.monotonic() + SECONDS
     try:
@@ -169,7 +170,9 @@ def _found_by_expression(words: Sequence[str], text: str) -> np.ndarray:
                 raise TimeoutError
             hits[place] = compiled.search(word, timeout=left) is not None
     except (TimeoutError, MemoryError):
-        raise ValueError(f"this regular expression takes more than {SECONDS} seconds: write a simpler one") from None
+        raise Problem(
+            "this regular expression takes more than {seconds} seconds: write a simpler one", seconds=SECONDS
+        ) from None
     return hits
 
 
@@ -212,7 +215,7 @@ class _Pairs:
         self.is_key = texts.matches(key_line, hypothesis.key)
         self.key_starts = self.keys.starts[self.queries.text]  # (N,), where the keys of each query begin
         if hypothesis.relation == "aligned" and kind != "cross":
-            raise ValueError("“aligned” is of cross-attention: it joins a word that is written with one of the source")
+            raise Problem("“aligned” is of cross-attention: it joins a word that is written with one of the source")
 
     def fit(self, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Which pairs, given by the places of query and key in their lines, the hypothesis means, bool."""

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from model import masks
 from model.adapters.readers.inputs.batches import pad_of, together
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
+from model.gru import GruConfig
 from model.interventions.edits import layer_counts
 from model.results.recording import KINDS
 from model.results.translation import MODULES, module_of
@@ -77,6 +78,7 @@ class _Ours(Source):
 
     def __init__(self, system: Translator | Writer) -> None:
         config = system.config
+        assert not isinstance(config, GruConfig)  # of which a translator says so before
         counts = {kind: n for kind, n in layer_counts(config).items() if n}
         self.layers = {kind: list(range(counts[kind])) for kind in KINDS if kind in counts}
         self.n_heads = dict.fromkeys(self.layers, config.n_heads)

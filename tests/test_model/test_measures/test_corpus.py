@@ -375,3 +375,10 @@ def test_models_of_which_there_is_no_index_say_so(name: str) -> None:
     with attach(build(name), Numbers()) as reader:
         with pytest.raises(ValueError, match="an index is of|computes its attention in its own way"):
             index.measure(reader, TEXTS[:3])
+
+
+def test_a_seal_does_not_depend_on_what_texts_look_like(folder: Path) -> None:
+    rows = ["a [b]  c", "a\u00a0b", 'x"]\\', "{d}"]
+    weights = checkpoint.sha256_of(folder / checkpoint.WEIGHTS)
+    reports.write(folder / "rows.json", {"weights": weights, "texts": rows, "pairs": [rows, rows]})
+    assert reports.read(folder / "rows.json", "x") == {"weights": weights, "texts": rows, "pairs": [rows, rows]}

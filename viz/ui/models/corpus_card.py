@@ -81,8 +81,8 @@ def show(corpus: Corpus, head: Head, here: Any, origin: Origin) -> None:
     st.html("".join(bar_html(corpus, head, measure) for measure in BARS))
     with frame.controls("corpus"):
         part = controls.choose_view(PARTS, "over-texts")
+        draw = st.session_state.setdefault(DRAW, 0)
         if part in ("tenths", "fails"):
-            draw = st.session_state.setdefault(DRAW, 0)
             st.button(say("Draw others"), key="draw-others", on_click=draw_others)
     if part == "numbers":
         show_distributions(corpus, head, origin)

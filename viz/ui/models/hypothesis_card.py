@@ -10,6 +10,7 @@ from model.interventions.edits import Head
 from model.measures.corpus import hypothesis as testing
 from model.measures.corpus.edges import LINES, NONE
 from model.measures.corpus.hypothesis import EdgeTexts, Fit, Hypothesis, Pattern
+from viz.text import errors
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
 from viz.ui.models import corpus_rows, heads_roles
@@ -45,7 +46,7 @@ def show(corpus: Corpus, head: Head) -> None:
     try:
         fit = testing.evaluate(texts, head.kind, hypothesis)
     except ValueError as error:
-        shared.warn(say("This idea cannot be tested: {why}", why=str(error)))
+        shared.warn(errors.sentence(error))
         return
     if not fit.n_queries:
         st.info(say("No pair of tokens in these texts is of that kind."))

@@ -62,9 +62,9 @@ class Measuring:
         """The index over the lines, which takes the second half of the time."""
         try:
             over_texts = index.CorpusIndex(reader, self.lines, 0)
-        except ValueError:
+            over_texts.read_all(progress=lambda n_read, total: self._progress(0.5 + n_read / total / 2))
+        except ValueError:  # the other numbers are shown without it
             return None
-        over_texts.read_all(progress=lambda n_read, total: self._progress(0.5 + n_read / total / 2))
         return Corpus(self.model, over_texts.report(), over_texts.edges())
 
     def _progress(self, share: float) -> None:

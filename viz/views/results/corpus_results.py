@@ -129,7 +129,7 @@ def activity_here(model: str, text: Any, head: Head) -> dict[int, float]:
 
 
 def rule_name(rule: str | None) -> str:
-    """What a rule is called; None is no rule."""
+    """What a rule is called; None stands for what follows none."""
     return say(NO_RULE if rule is None else RULES[rule])
 
 
