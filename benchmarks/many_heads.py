@@ -63,7 +63,7 @@ CIRCUIT = f"""async () => {{
   const open = view => part('views').querySelector(`[data-view=${{view}}]`).click();
   const drawn = () => part('circuit-picture').querySelectorAll('path').length;
   open('circuit');
-  part('circuit').querySelector('[data-value=heads], [data-graph=heads]').click();
+  part('circuit').querySelector('[data-graph=heads]').click();
   while (!drawn()) await new Promise(done => setTimeout(done, 50));
   open('map');
   await new Promise(done => frames(done));
