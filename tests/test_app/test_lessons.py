@@ -467,6 +467,61 @@ def test_is_attention_an_explanation() -> None:
     )
 
 
+def test_is_it_always_so() -> None:
+    """Counted from the JSON of the indexes by hand."""
+    ours, writer = (json.loads((CHECKPOINTS / name / "corpus.json").read_text()) for name in ("en-de", "wikitext2-lm"))
+
+    def share(report: dict[str, Any], kind: str, rule: str, measure: str, layer: int, head: int) -> float:
+        values = report["kinds"][kind]
+        return values["alone"][measure][layer][head][values["rules"].index(rule)]
+
+    def nearest(value: float, *guesses: float) -> int:
+        return min(range(len(guesses)), key=lambda guess: abs(math.log(guesses[guess] / value)))
+
+    atlas = json.loads((CHECKPOINTS / "en-de" / "atlas.json").read_text())["kinds"]["encoder_self"]["role"]
+    assert (atlas[0][0], atlas[1][5]) == ("positional: previous token", "last token")
+    previous = [share(ours, "encoder_self", "previous token", "written", *place) for place in HEADS]
+    lies = share(ours, "encoder_self", "previous token", "weight", 0, 0)
+    first = {
+        measure: [share(ours, "decoder_self", "first token", measure, *place) for place in HEADS]
+        for measure in ("weight", "written")
+    }
+    sink, written = (first[measure][HEADS.index((0, 5))] for measure in first)
+    weight, end = (share(ours, "encoder_self", "special token", measure, 1, 5) for measure in first)
+    assert max(ours["kinds"]["encoder_self"]["alone"]["weight"][1][5]) == weight
+    after = share(ours, "encoder_self", "next token", "written", 1, 5)
+    wikipedia = writer["kinds"]["decoder_self"]
+    places = list(itertools.product(range(3), range(4)))
+    again = {place: share(writer, "decoder_self", "induction", "written", *place) for place in places}
+    best = max(places, key=lambda place: again[place])
+    left = {(layer, head): wikipedia["explained"]["written"][layer][head][-1] for layer, head in places}
+    assert all(rule is None for rule, *_ in left.values()) and len(wikipedia["rules"]) == 12
+    least, *_, most = sorted(places, key=lambda place: left[place][1])
+    many = sum(values[1] > 0.5 for values in left.values())
+    holds = {"texts": "5,000", "share": previous[0], "weight": lies, "n": 23}
+    sinks = {"weight": sink, "share": written, "n": 24}
+    repeats = {"head": f"{best[0]}.{best[1]}", "share": again[best], "texts": "2,000"}
+    ends = {"least": f"{least[0]}.{least[1]}", "most": f"{most[0]}.{most[1]}", "heads": many, "n": 12}
+    check(
+        "always",
+        [
+            (nearest(previous[0], 0.1, 0.5, 0.9), holds | {"others": sum(value >= 0.5 for value in previous[1:])}),
+            (
+                nearest(written, sink, sink / 4, 1e-3),
+                sinks
+                | {"sinks": sum(x > 1 / 3 for x in first["weight"])}
+                | {"writers": sum(x > 1 / 3 for x in first["written"])},
+            ),
+            (nearest(end, 1 / 3, 0.1, 0.5), {"weight": weight, "share": end, "next": after}),
+            (
+                nearest(again[best], 0.5, 0.2, 0.05),
+                repeats | {"even": wikipedia["even"][wikipedia["rules"].index("induction")]},
+            ),
+            (nearest(many, 1e-3, 3, 9), ends | {"lowest": left[least][1], "highest": left[most][1]}),
+        ],
+    )
+
+
 @torch.inference_mode()
 def norms_replaced() -> tuple[int, dict]:
     """The card on norms, by hooks on the norms of the model."""

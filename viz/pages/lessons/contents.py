@@ -10,6 +10,7 @@ from streamlit import logger
 from model.experiments import recorded_model
 from model.text.errors import Problem
 from viz.pages.lessons import (
+    always,
     attention,
     effects,
     emergence,
@@ -33,7 +34,7 @@ LESSONS: dict[str, Story] = {
     part.__name__.split(".")[-1]: replace(
         part.STORY, cards=[card for card in vars(part).values() if type(card) is Card]
     )
-    for part in (attention, masks, positions, heads, warmup, emergence, effects, since, why, patching)
+    for part in (attention, masks, positions, heads, warmup, emergence, effects, always, since, why, patching)
 }
 CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}
 RECORDED = ""  # in the place of another model
