@@ -406,14 +406,18 @@ def run_board(args: Namespace) -> None:
 
 def run_film(args: Namespace) -> None:
     """Film a run, and say how far it came."""
-    changes = dict(map(films.read_setting, args.set))
-    if args.task == text_run.TASK:
+    is_text = args.task == text_run.TASK
+    changes = films.read_settings(args.set, text_run.TextSettings if is_text else Settings)
+    settings = text_run.TextSettings(**changes) if is_text else Settings.of(args.task, **changes)
+    if args.out.is_dir():
+        raise ValueError(f"{args.out} is a folder: --out names a file")
+    args.out.parent.mkdir(parents=True, exist_ok=True)  # says now if it cannot be written
+    if isinstance(settings, text_run.TextSettings):
         if args.data_dir is None:
             raise ValueError("a film of wikitext-2 needs --data-dir, the folder with wikitext-2/")
-        settings = text_run.TextSettings(**films.check_names(changes, text_run.TextSettings))
         film = text_run.film_text(settings, args.data_dir, lambda so_far: film_file.save(so_far, args.out))
     else:
-        film = films.make(Settings.of(args.task, **changes))
+        film = films.make(settings)
     film_file.save(film, args.out)
     end = "solved" if film.is_solved else f"{film.right[-1]:.1%} right"
     print(f"{args.out}: {film.n_frames} frames, {len(film.losses)} steps, {end}")

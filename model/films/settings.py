@@ -55,7 +55,7 @@ class Settings:
             value = getattr(self, name)
             if type(value) is not int or value not in allowed:
                 raise ValueError(f"{name} must be from {allowed[0]} to {allowed[-1]}, got {value!r}")
-        if not isinstance(self.peak, (int, float)) or not 0 < self.peak <= 1:
+        if type(self.peak) not in (int, float) or not 0 < self.peak <= 1:
             raise ValueError(f"peak must be above 0 and at most 1, got {self.peak!r}")
         if self.architecture != DECODER and not task.has_prompt:
             raise ValueError(f"the task {self.task!r} has no prompt that an encoder could read: choose a decoder")

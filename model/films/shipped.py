@@ -7,7 +7,7 @@ all of them, or some.
 import dataclasses
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -37,10 +37,12 @@ RUNS: Mapping[str, Settings] = {
 
 
 def read_setting(text: str) -> tuple[str, Any]:
-    """Name and value of NAME=VALUE; whole numbers, numbers, True and False are read as such."""
+    """Name and value of NAME=VALUE; whole numbers, numbers, True and False are read as such, but not in a text."""
     name, sign, value = text.partition("=")
     if not sign:
         raise ValueError(f"a setting is NAME=VALUE, got {text!r}")
+    if name == "text":
+        return name, value
     words = {"True": True, "False": False}
     for read in (words.__getitem__, int, float):
         with suppress(ValueError, KeyError):
@@ -48,11 +50,16 @@ def read_setting(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def check_names(changes: dict[str, Any], kind: type) -> dict[str, Any]:
-    """The settings, if a run of this kind has all of them."""
-    fields = [field.name for field in dataclasses.fields(kind)]
-    if unknown := sorted(changes.keys() - set(fields)):
-        raise ValueError(f"a run has no setting {unknown[0]!r}; there are {', '.join(fields)}")
+def read_settings(texts: Sequence[str], kind: type) -> dict[str, Any]:
+    """What NAME=VALUE say of a run of a kind, all but its task; a ValueError where one is unknown or comes twice."""
+    names = [field.name for field in dataclasses.fields(kind) if field.name != "task"]
+    changes: dict[str, Any] = {}
+    for name, value in map(read_setting, texts):
+        if name not in names:
+            raise ValueError(f"--set has no setting {name!r}; there are {', '.join(names)}")
+        if name in changes:
+            raise ValueError(f"the setting {name!r} is given twice")
+        changes[name] = value
     return changes
 
 

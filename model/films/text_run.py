@@ -18,6 +18,7 @@ from model.config import LanguageModelConfig
 from model.films.film import BYTE, Film, FilmText, command_of
 from model.films.rules import head_scores, induction_cells, previous_cells
 from model.films.run import frame_steps, silence_feed_forward
+from model.films.settings import MAX_SEED
 from model.language_model import LanguageModel
 from model.results.translation import module_of
 from model.taps import record
@@ -46,15 +47,26 @@ class TextSettings:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name, allowed in (("layers", range(1, 7)), ("warmup", range(1, 5001)), ("steps", range(10, 100_001))):
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be from {allowed[0]} to {allowed[-1]}, got {getattr(self, name)!r}")
-        if not 0 < self.peak <= 1:
+        for name, allowed in _RANGES.items():
+            value = getattr(self, name)
+            if type(value) is not int or value not in allowed:
+                raise ValueError(f"{name} must be from {allowed[0]} to {allowed[-1]}, got {value!r}")
+        if type(self.feed_forward) is not bool:
+            raise ValueError(f"feed_forward must be one of True, False, got {self.feed_forward!r}")
+        if type(self.peak) not in (int, float) or not 0 < self.peak <= 1:
             raise ValueError(f"peak must be above 0 and at most 1, got {self.peak!r}")
 
     def to_dict(self) -> dict[str, object]:
         """The fields as JSON."""
         return asdict(self)
+
+
+_RANGES = {
+    "layers": range(1, 7),
+    "warmup": range(1, 5001),
+    "steps": range(10, 100_001),
+    "seed": range(MAX_SEED + 1),
+}
 
 
 class TextRun:

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from model.films import file, shipped
+from model.films.bump import bump_of
 from model.films.film import Film
 from model.films.run import UNSEEN
 from model.films.settings import Settings
@@ -429,7 +430,27 @@ def show_text(places: frame.Places) -> None:
 
 
 def bump(film: Film) -> str:
-    """Whether the loss has a bump where an induction head forms, and what there is instead."""
+    """Whether the loss has a bump, and whether an induction head forms that could be its reason."""
+    bent = bump_of(film.losses)
+    if bent is None:
+        line = say(
+            "The loss has no bump above the noise of its batches: it does not fall faster again after it has slowed "
+            "down."
+        )
+    else:
+        line = say(
+            "The loss has a bump: about step {slow_step} it falls by {slow:.2f} per doubling of the steps, about "
+            "step {fast_step} by {fast:.2f}.",
+            slow_step=format_count(bent.slow_step),
+            slow=bent.slow,
+            fast_step=format_count(bent.fast_step),
+            fast=bent.fast,
+        )
+    return line + " " + induction(film)
+
+
+def induction(film: Film) -> str:
+    """When an induction head forms, or that none does."""
     mark = film.mark("induction") if "induction" in film.scores else None
     if mark is None:
         score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
