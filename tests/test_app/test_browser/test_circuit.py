@@ -7,6 +7,7 @@ import re
 from urllib.parse import quote
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
@@ -54,6 +55,11 @@ def test_the_circuit_of_a_word(page, app_server, recorded):
         page.get_by_role("button", name="Numbers (JSON)").click()
     saved = json.loads(download.value.path().read_text(encoding="utf-8"))["word"]
     assert [edge["amount"] for edge in saved["edges"]] == pytest.approx([edge.amount for edge in circuit.edges])
+    part(page, "download").click()
+    with page.expect_download(timeout=PATIENCE) as download:
+        page.get_by_role("button", name="Picture (PNG)").click()
+    with Image.open(download.value.path()) as picture:
+        assert picture.width == 2200 and len(set(picture.convert("L").getdata())) > 20
     part(page, "circuit-map").first.click()
     expect(page).not_to_have_url(re.compile("view=circuit"))
     ready(page)
