@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 TEXT = "A man is too tired."
 STEP = 1
+SHORT = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 ADDRESS = f"?text={quote(TEXT)}&beam=1&view=circuit&pin=t{STEP}&least=0.02"
 
 
@@ -71,7 +72,7 @@ def test_all_heads_and_a_line_between_two(page, app_server, recorded):
     place = f"&kind={target.kind}&layer={target.layer}&head={target.head}"
     show(page, app_server, f"?text={quote(TEXT)}&beam=1&view=circuit&graph=heads{place}")
     title = page.locator(".hl-title")
-    expect(title).to_contain_text(f"takes most from head {source.layer}.{source.head}: {share:.0%}", timeout=PATIENCE)
+    expect(title).to_contain_text(f"takes most from head {SHORT[source.kind]} {source.layer}.{source.head}: {share:.0%}", timeout=PATIENCE)
     page.get_by_text("Lines", exact=True).click()
     part(page, "circuit-list").get_by_role("button").first.click()
     detail = part(page, "circuit-detail")

@@ -30,9 +30,11 @@ const [word, note] = JSON.parse(process.argv[1]);
 const heads = [["decoder_self", 0, 0], ["decoder_self", 1, 0]];
 const link = { source: "decoder_self 0.0", target: "decoder_self 1.0", side: "q", value: 1, edges: [0] };
 const drawing = {
-  layout: layoutOf(columnsOf(heads), 400, 300), heads: [link.source, link.target], lit: new Set([link.source, link.target]),
-  links: [link], faint: [link], open: link.source, effects: new Map([[link.source, 1]]), most: 1,
-  word: { text: word, logit: 1 }, full: 1, name: () => word, columnName: () => word, describe: () => word, describeHead: () => word,
+  layout: layoutOf(columnsOf(heads), 400, 300), heads: [link.source, link.target],
+  lit: new Set([link.source, link.target]),
+  links: [link], faint: [link], open: link.source, effects: new Map([[link.source, 1]]), most: 1, full: 1,
+  word: { text: word, logit: 1 }, name: () => word, columnName: () => word, describe: () => word,
+  describeHead: () => word,
 };
 process.stdout.write(circuitSvg(drawing, LIGHT, { label: word, title: note, notes: [note], sides: [word] }));
 """
@@ -47,7 +49,9 @@ def test_a_picture_in_a_file_is_xml_in_which_no_text_is_cut_off_or_becomes_code(
     svg = ElementTree.fromstring(finished.stdout)
     tags = {element.tag.rpartition("}")[2] for element in svg.iter()}
     assert tags == {"svg", "rect", "text", "g", "path", "circle", "title"}
-    texts = {size: [text.text or "" for text in svg.iter() if text.get("font-size") == size] for size in ("15", "12", "14")}
+    texts = {
+        size: [text.text or "" for text in svg.iter() if text.get("font-size") == size] for size in ("15", "12", "14")
+    }
     assert texts["14"] == [HOSTILE]
     title, (_, *under) = texts["15"], texts["12"]  # the first one says what a colour is
     assert " ".join(title) == " ".join(under) == note

@@ -2,7 +2,7 @@
 
 import { MARGIN } from "./circuit_layout.js";
 import { MOST_LINKS } from "./circuit.js";
-import { textWidth } from "../text/text.js";
+import { GLYPH, wrap } from "../text/text.js";
 import { DIVERGING, DIVERGING_ON_DARK, colours } from "./theme.js";
 
 /** @typedef {import("./circuit.js").Link} Link */
@@ -34,7 +34,6 @@ import { DIVERGING, DIVERGING_ON_DARK, colours } from "./theme.js";
 export const SIDE_COLOURS = { q: "#3b7dd8", k: "#d0662f", v: "#2f9a62" };
 const TO_WORD = "#8a94a0";
 const [THINNEST, THICKEST] = [0.8, 8];
-const GLYPH = 0.58; // of the size of a font, the width of a letter at most, in the mean of a line
 const LABELLED = 64; // lit heads, up to which each has its name
 /** @type {Palette} */
 export const LIGHT = { text: "#1f2933", soft: "#5b6675", page: "#ffffff", grid: "#c9d0d8", ring: "#e8590c", scale: DIVERGING };
@@ -53,7 +52,8 @@ const escape = (text) => String(text).replace(/[&<>"]/g, (letter) => `&#${letter
  */
 export function circuitSvg(drawing, palette, { label, title = "", notes = [], sides = [] }) {
   const { layout } = drawing;
-  const [heading, under] = [linesOf([title], layout.width, 15), linesOf(notes, layout.width, 12)];
+  const linesOf = (/** @type {string} */ text, /** @type {number} */ size) => wrap(text, (layout.width - 24) / (GLYPH * size));
+  const [heading, under] = [linesOf(title, 15), notes.flatMap((note) => linesOf(note, 12))];
   const legends = 20 * heading.length + 22; // where what colours say stands
   const top = title ? legends + 16 : 0;
   const height = layout.height + top + 18 * under.length;
@@ -80,22 +80,6 @@ export function circuitSvg(drawing, palette, { label, title = "", notes = [], si
     ...lines,
     "</svg>",
   ].join("");
-}
-
-/**
- * Texts in lines that a picture has room for.
- * @param {string[]} texts
- * @param {number} width  pixels of the picture
- * @param {number} size  pixels of the font
- */
-function linesOf(texts, width, size) {
-  const room = (width - 24) / (GLYPH * size);
-  return texts.flatMap((text) =>
-    text.split(" ").reduce((/** @type {string[]} */ lines, word) => {
-      const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
-      return lines.length && textWidth(longer) <= room ? [...lines.slice(0, -1), longer] : [...lines, word];
-    }, []),
-  );
 }
 
 /** What a colour says. @param {string} name @param {string} colour @param {number} x @param {number} y @param {Palette} palette */

@@ -2,6 +2,7 @@
 
 import { el, setChildren } from "../frame/dom.js";
 import { select, tabs } from "../frame/widgets.js";
+import { numbersOf } from "./numbers.js";
 import { MEAN, RUNNER_UP, againstWord, choose, isChoice, leastOf, pinOf, stepOf, stepsOf } from "./state.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -49,6 +50,8 @@ export class CircuitControls {
     const { circuit } = stage.state;
     const least = leastOf(circuit);
     this.tabs.mark(circuit.graph);
+    const { address, word, graph } = numbersOf(stage);
+    this.tabs.hidden = !address && !(word && graph); // a file has what was open
     if (document.activeElement !== slider || Number(slider.value) !== Math.round(100 * least)) {
       slider.max = String(100 * MOST[circuit.graph]);
       slider.value = String(Math.round(100 * least));
