@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 
 from model.running import attribution
 from tests.support import PATIENCE
+from tests.test_app.test_browser.test_alone import open_file
+from tests.test_app.test_browser.test_beside import download
 from tests.test_app.test_browser.test_stage import part, ready, show
 from viz.stage.payload import writes
 
@@ -75,3 +77,23 @@ def test_a_dictionary_leads_to_the_words_of_one_key_and_back(page, app_server, r
     part(page, "kinds").get_by_role("tab", name="Encoder").click()
     expect(page.locator(".hl-title")).to_contain_text("writes no words")
     expect(part(page, "map")).to_be_hidden()
+
+
+@pytest.mark.parametrize("cell", ["", "&row=2&key=1"], ids=["dictionary", "cell"])
+def test_a_saved_page_shows_the_same_words(page, app_server, recorded, offline, tmp_path, cell):
+    show(page, app_server, WRITES + cell)
+    result = recorded.translate(TEXT)
+    words = recorded.head_words(result, "cross", LAYER, HEAD, query=2, key=1)
+    dictionary = recorded.head_words_by_key(result, "cross", LAYER, HEAD, most=writes.IN_DICTIONARY)
+    bars = [word.logit for word in (*words.raised, *reversed(words.lowered))]
+    table = [word.logit for key_words in dictionary for word in key_words.raised]
+    shown = ("x", bars) if cell else ("z", table)
+    wait_for_numbers(page, *shown)
+    heading = page.locator(".hl-title").inner_text().removesuffix(" all words")
+    part(page, "download").click()
+    alone, complaints = offline
+    open_file(alone, download(page, page.get_by_role("button", name="Web page (HTML)"), tmp_path))
+    wait_for_numbers(alone, *shown)
+    expect(alone.locator(".hl-title")).to_have_text(heading)
+    expect(alone.get_by_text("Click a row")).to_have_count(0)  # a file cannot compute what it would open
+    assert not complaints

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from model.analysis.circuits import SIDES
 from tests.support.javascript import node
 from viz.stage.payload import circuit as payloads
+from viz.views.results import circuit_results
 
 THRESHOLDS = (0.01, 0.05, 0.2, 0.5, 3.0)
 PRUNE = """
@@ -19,6 +23,50 @@ import { prune } from "%s";
 const { circuit, thresholds } = JSON.parse(readFileSync(process.argv[1], "utf-8"));
 process.stdout.write(JSON.stringify(thresholds.map((threshold) => prune(circuit, threshold))));
 """
+DRAW = """
+import { LIGHT, circuitSvg } from "%s/circuit_picture.js";
+import { columnsOf, layoutOf } from "%s/circuit_layout.js";
+const [word, note] = JSON.parse(process.argv[1]);
+const heads = [["decoder_self", 0, 0], ["decoder_self", 1, 0]];
+const link = { source: "decoder_self 0.0", target: "decoder_self 1.0", side: "q", value: 1, edges: [0] };
+const drawing = {
+  layout: layoutOf(columnsOf(heads), 400, 300), heads: [link.source, link.target],
+  lit: new Set([link.source, link.target]),
+  links: [link], faint: [link], open: link.source, effects: new Map([[link.source, 1]]), most: 1, full: 1,
+  word: { text: word, logit: 1 }, name: () => word, columnName: () => word, describe: () => word,
+  describeHead: () => word,
+};
+process.stdout.write(circuitSvg(drawing, LIGHT, { label: word, title: note, notes: [note], sides: [word] }));
+"""
+HOSTILE = '<script>&"</script>'
+
+
+def test_a_picture_in_a_file_is_xml_in_which_no_text_is_cut_off_or_becomes_code() -> None:
+    folder = Path("viz/web/recording/pictures").resolve().as_uri()
+    note = " ".join(["of 3.85 logits 1.23 are left with all other heads replaced"] * 4)
+    finished = node("--input-type=module", "--eval", DRAW % (folder, folder), json.dumps([HOSTILE, note]))
+    assert finished.returncode == 0, finished.stderr
+    svg = ElementTree.fromstring(finished.stdout)
+    tags = {element.tag.rpartition("}")[2] for element in svg.iter()}
+    assert tags == {"svg", "rect", "text", "g", "path", "circle", "title"}
+    texts = {
+        size: [text.text or "" for text in svg.iter() if text.get("font-size") == size] for size in ("15", "12", "14")
+    }
+    assert texts["14"] == [HOSTILE]
+    title, (_, *under) = texts["15"], texts["12"]  # the first one says what a colour is
+    assert " ".join(title) == " ".join(under) == note
+    assert max(map(len, title)) * 15 / 2 < 400 and max(map(len, under)) * 12 / 2 < 400
+    assert all(float(text.get("y", 0)) < float(svg.get("height", 0)) for text in svg.iter() if text.get("y"))
+
+
+@pytest.mark.parametrize("word", ["runner-up", "mean"])
+def test_a_word_that_reads_like_a_choice_is_a_word_behind_a_space(word, monkeypatch) -> None:
+    asked = []
+    loaded = SimpleNamespace(circuit=lambda result, against, **_: asked.append(against))
+    request: Any = SimpleNamespace(translator=loaded, translated=lambda: None)
+    for against in (word, f" {word}"):
+        circuit_results.WordRequest(request, 0, against)._trace(lambda share: None)
+    assert asked == [{"runner-up": "runner-up", "mean": None}[word], word]
 
 
 def test_a_pruned_circuit_is_the_one_that_is_traced_from_a_larger_share(tiny, result, tmp_path: Path) -> None:

@@ -22,8 +22,6 @@ WRITES = messages(
         "Added to each logit if it looked at this word alone, above the mean over the vocabulary, norms held as they "
         "were. Its weight in the row “{query}” is {weight:.2f}: times that, this is its direct effect."
     ),
-    writes_all_line=(
-        "For each word at the step that looks most at it, as if the head looked at nothing else. Click a row for the "
-        "words that it lowers, too."
-    ),
+    writes_all_line="For each word at the step that looks most at it, as if the head looked at nothing else.",
+    writes_all_click="Click a row for the words that it lowers, too.",
 )

@@ -33,7 +33,7 @@ class WordRequest:
 
     Attributes:
         step: as in `CircuitTracer.circuit`.
-        against: one of AGAINST, or a word.
+        against: one of AGAINST, or a word; one that reads like one of AGAINST stands behind a space.
     """
 
     request: Request
@@ -57,9 +57,9 @@ class WordRequest:
 
     def _trace(self, progress: Progress) -> Circuit:
         loaded: Any = self.request.translator
-        against: Any = {RUNNER_UP: RUNNER_UP, AGAINST[1]: None}.get(self.against, self.against)
-        if against == self.against and against != RUNNER_UP and isinstance(loaded, Reader):
-            against = loaded.spaced_token(against.strip())
+        against: Any = {RUNNER_UP: RUNNER_UP, AGAINST[1]: None}.get(self.against, self.against.strip())
+        if self.against not in AGAINST and isinstance(loaded, Reader):
+            against = loaded.spaced_token(against)
         result = self.request.translated()
         return loaded.circuit(result, against=against, step=self.step, threshold=LEAST, most=MOST, progress=progress)
 

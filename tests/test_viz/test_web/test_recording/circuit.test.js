@@ -9,7 +9,6 @@ import {
   prune,
 } from "../../../../viz/web/recording/pictures/circuit.js";
 import { columnsOf, layoutOf, neighbour } from "../../../../viz/web/recording/pictures/circuit_layout.js";
-import { LIGHT, circuitSvg } from "../../../../viz/web/recording/pictures/circuit_picture.js";
 
 /** @typedef {import("../../../../viz/web/recording/pictures/circuit.js").HeadName} HeadName */
 
@@ -82,16 +81,4 @@ test("columns stand in the order in which a model computes, and a head stays whe
   assert.equal(neighbour(layout, ["cross 0.0", "cross 1.0", "cross 1.2"], "cross 0.0", 1, 0), "cross 1.0");
   assert.equal(neighbour(layout, ["cross 0.0", "cross 1.0", "cross 1.2"], "cross 1.0", 0, 1), "cross 1.2");
   assert.equal(neighbour(layout, ["cross 0.0"], "cross 0.0", -1, 0), null);
-});
-
-test("words of a picture are texts, whatever stands in them", () => {
-  const layout = layoutOf(columnsOf([["decoder_self", 0, 0]]), 400, 200);
-  const key = "decoder_self 0.0";
-  const drawing = {
-    layout, heads: [key], lit: new Set([key]), links: [], faint: [], open: key, effects: new Map([[key, 1]]), most: 1,
-    word: { text: '<b>&"', logit: 1 }, full: 1, name: () => "0.0", columnName: () => "0", describe: () => "", describeHead: () => "<i>",
-  };
-  const svg = circuitSvg(drawing, LIGHT, { label: "x", title: "<script>", notes: ["<u>"], sides: ["q"] });
-  assert.ok(!/<(b|i|u|script)>/.test(svg));
-  assert.match(svg, /&#60;b&#62;&#38;&#34;/);
 });

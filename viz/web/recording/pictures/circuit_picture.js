@@ -2,6 +2,7 @@
 
 import { MARGIN } from "./circuit_layout.js";
 import { MOST_LINKS } from "./circuit.js";
+import { GLYPH, wrap } from "../text/text.js";
 import { DIVERGING, DIVERGING_ON_DARK, colours } from "./theme.js";
 
 /** @typedef {import("./circuit.js").Link} Link */
@@ -51,18 +52,24 @@ const escape = (text) => String(text).replace(/[&<>"]/g, (letter) => `&#${letter
  */
 export function circuitSvg(drawing, palette, { label, title = "", notes = [], sides = [] }) {
   const { layout } = drawing;
-  const top = title ? 58 : 0;
-  const height = layout.height + top + 18 * notes.length;
-  const lines = notes.map((note, i) => {
+  const linesOf = (/** @type {string} */ text, /** @type {number} */ size) => wrap(text, (layout.width - 24) / (GLYPH * size));
+  const [heading, under] = [linesOf(title, 15), notes.flatMap((note) => linesOf(note, 12))];
+  const legends = 20 * heading.length + 22; // where what colours say stands
+  const top = title ? legends + 16 : 0;
+  const height = layout.height + top + 18 * under.length;
+  const headings = heading.map((text, i) => {
+    return `<text x="12" y="${22 + 20 * i}" font-size="15" font-weight="600" fill="${palette.text}">${escape(text)}</text>`;
+  });
+  const lines = under.map((text, i) => {
     const y = layout.height + top + 18 * i + 8;
-    return `<text x="${MARGIN.left - 18}" y="${y}" font-size="12" fill="${palette.soft}">${escape(note)}</text>`;
+    return `<text x="12" y="${y}" font-size="12" fill="${palette.soft}">${escape(text)}</text>`;
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${layout.width}" height="${height}" viewBox="0 0 ${layout.width} ${height}" `,
     `font-family="system-ui, sans-serif" role="group" aria-label="${escape(label)}">`,
     title ? `<rect width="${layout.width}" height="${height}" fill="${palette.page}"/>` : "",
-    title ? `<text x="12" y="22" font-size="15" font-weight="600" fill="${palette.text}">${escape(title)}</text>` : "",
-    ...sides.map((side, i) => legend(side, Object.values(SIDE_COLOURS)[i], 12 + 110 * i, palette)),
+    ...headings,
+    ...sides.map((side, i) => legend(side, Object.values(SIDE_COLOURS)[i], 12 + 110 * i, legends, palette)),
     `<g transform="translate(0 ${top})">`,
     ...axes(drawing, palette),
     ...wordLines(drawing),
@@ -75,10 +82,10 @@ export function circuitSvg(drawing, palette, { label, title = "", notes = [], si
   ].join("");
 }
 
-/** What a colour says. @param {string} name @param {string} colour @param {number} x @param {Palette} palette */
-const legend = (name, colour, x, palette) =>
-  `<rect x="${x}" y="38" width="20" height="4" rx="2" fill="${colour}"/>` +
-  `<text x="${x + 26}" y="45" font-size="12" fill="${palette.text}">${escape(name)}</text>`;
+/** What a colour says. @param {string} name @param {string} colour @param {number} x @param {number} y @param {Palette} palette */
+const legend = (name, colour, x, y, palette) =>
+  `<rect x="${x}" y="${y - 4}" width="20" height="4" rx="2" fill="${colour}"/>` +
+  `<text x="${x + 26}" y="${y + 3}" font-size="12" fill="${palette.text}">${escape(name)}</text>`;
 
 /** Names of columns and rows, as many as there is room for. @param {Drawing} drawing @param {Palette} palette */
 function axes({ layout, columnName, word }, palette) {
@@ -166,7 +173,7 @@ function heads(drawing, palette) {
       ? `<text x="${x}" y="${(spot.y - radius - 2).toFixed(1)}" font-size="${size}" text-anchor="middle" fill="${palette.text}" stroke="${palette.page}" stroke-width="2.5" paint-order="stroke">${escape(drawing.name(key))}</text>`
       : "";
     return (
-      `<g data-head="${key}" data-lit tabindex="${key === open ? 0 : -1}" role="button" style="cursor: pointer" ` +
+      `<g data-head="${key}" data-lit="" tabindex="${key === open ? 0 : -1}" role="button" style="cursor: pointer" ` +
       `aria-label="${escape(drawing.describeHead(key))}"><title>${escape(drawing.describeHead(key))}</title>` +
       `<circle cx="${x}" cy="${y}" r="${radius.toFixed(1)}" fill="${fill}" ${ring}/>${name}</g>`
     );

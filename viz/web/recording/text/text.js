@@ -71,6 +71,20 @@ export function textWidth(text) {
   return width;
 }
 
+/** What a letter takes of the size of a font, in the mean of a line. */
+export const GLYPH = 0.58;
+
+/**
+ * A text in lines, broken at its spaces.
+ * @param {string} text
+ * @param {number} columns  that a line has room for
+ */
+export const wrap = (text, columns) =>
+  text.split(" ").reduce((/** @type {string[]} */ lines, word) => {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    return lines.length && textWidth(longer) <= columns ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, []);
+
 /** Cut for a tick, never inside a letter with marks or a joined emoji. */
 export const shorten = memoise((token) => {
   const text = visible(token);

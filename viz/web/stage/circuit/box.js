@@ -8,7 +8,7 @@ import { arrows } from "../frame/widgets.js";
 import { isNarrow } from "../frame/size.js";
 import { CircuitControls } from "./controls.js";
 import { headDetail, linkDetail, linkName, openHead } from "./detail.js";
-import { drawingOf, openKey, queryOfWord, shownOf } from "./drawing.js";
+import { drawingOf, headName, openKey, queryOfWord, shownOf } from "./drawing.js";
 import { CircuitNumbers } from "./numbers.js";
 import { choose, leastOf } from "./state.js";
 
@@ -70,6 +70,7 @@ export class CircuitBox {
     keepFocus(this.list, () => setChildren(this.list, this.linesOf()));
     this.draw();
     this.kept.textContent = this.reason ? "" : this.keptLine();
+    this.kept.hidden = Boolean(this.shown.graph); // else it keeps its room, so that nothing below it jumps
     setChildren(this.about, this.legend());
   }
 
@@ -232,7 +233,7 @@ export class CircuitBox {
     const { stage, shown } = this;
     const { links } = shown;
     const { say } = stage;
-    const name = this.drawing?.name ?? ((/** @type {string} */ key) => key);
+    const name = (/** @type {string} */ key) => headName(stage, key);
     const head = name(openKey(stage));
     const sideOf = (/** @type {import("../../recording/pictures/circuit.js").Link} */ link) => ({ share: link.value, side: say(`circuit_side_${link.side}`) });
     const takes = links.find(({ target }) => target === shown.open);

@@ -2,7 +2,8 @@
 
 import { el, setChildren } from "../frame/dom.js";
 import { select, tabs } from "../frame/widgets.js";
-import { MEAN, RUNNER_UP, choose, leastOf, pinOf, stepOf, stepsOf } from "./state.js";
+import { numbersOf } from "./numbers.js";
+import { MEAN, RUNNER_UP, againstWord, choose, isChoice, leastOf, pinOf, stepOf, stepsOf } from "./state.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
 
@@ -49,6 +50,8 @@ export class CircuitControls {
     const { circuit } = stage.state;
     const least = leastOf(circuit);
     this.tabs.mark(circuit.graph);
+    const { address, word, graph } = numbersOf(stage);
+    this.tabs.hidden = !address && !(word && graph); // a file has what was open
     if (document.activeElement !== slider || Number(slider.value) !== Math.round(100 * least)) {
       slider.max = String(100 * MOST[circuit.graph]);
       slider.value = String(Math.round(100 * least));
@@ -67,7 +70,7 @@ export class CircuitControls {
     const steps = stepsOf(stage);
     const open = (/** @type {string} */ step) => stage.choose({ pin: pinOf(stage, Number(step)), step: null });
     const { against } = state.circuit;
-    const isOther = this.isTyping || ![RUNNER_UP, MEAN].includes(against);
+    const isOther = this.isTyping || !isChoice(against);
     const others = [[RUNNER_UP, say("circuit_runner_up")], [MEAN, say("circuit_mean")], [OTHER, say("circuit_other")]];
     const pick = (/** @type {string} */ value) => {
       this.isTyping = value === OTHER;
@@ -75,9 +78,9 @@ export class CircuitControls {
       else choose(stage, { against: value, link: null });
     };
     const onchange = (/** @type {{target: HTMLInputElement}} */ { target }) => {
-      if (target.value.trim()) choose(stage, { against: target.value.trim(), link: null });
+      if (target.value.trim()) choose(stage, { against: againstWord(target.value), link: null });
     };
-    const label = { type: "text", size: "10", value: isOther && !this.isTyping ? against : "", "aria-label": say("circuit_other") };
+    const label = { type: "text", size: "10", value: isOther && !this.isTyping ? against.trim() : "", "aria-label": say("circuit_other") };
     return [
       steps.length > 0 && select(steps, String(stepOf(stage)), open, { "aria-label": say("circuit_of") }, ".pictures#circuit-word"),
       select(others, isOther ? OTHER : against, pick, { "aria-label": say("circuit_against") }, ".pictures#circuit-against"),

@@ -26,8 +26,7 @@ export class CircuitNumbers {
 
   /** Where numbers are fetched, or what a file carries. @returns {CircuitAnswers} */
   get payload() {
-    const { circuit } = this.stage.result.payload;
-    return circuit && !("reason" in circuit) ? circuit : {};
+    return numbersOf(this.stage);
   }
 
   /**
@@ -81,6 +80,12 @@ export class CircuitNumbers {
     this.running.set(name, share);
     this.changed();
   }
+}
+
+/** Where numbers are fetched, or what a file carries; nothing of what has none. @param {import("../main/state.js").Open} stage @returns {CircuitAnswers} */
+export function numbersOf({ result }) {
+  const { circuit } = result.payload;
+  return circuit && !("reason" in circuit) ? circuit : {};
 }
 
 /** @param {string} address @param {PartName} part @param {Query} query */

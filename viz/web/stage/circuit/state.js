@@ -9,7 +9,7 @@ import { isSpecial } from "../../recording/text/tokens.js";
  * @typedef {object} CircuitState
  * @property {"word" | "heads"} graph  the circuit of a word, or all heads
  * @property {number | null} least  the share from which a line counts; null: the default
- * @property {string} against  what the logit of the word is compared with: "runner-up", "mean", or a word
+ * @property {string} against  what the logit of the word is compared with: "runner-up", "mean", or a word as `againstWord` has it
  * @property {string | null} link  the line whose numbers are shown
  */
 
@@ -41,6 +41,15 @@ export function parameters({ state, measure }) {
   const { graph, least, against } = circuit;
   return { graph: graph === "heads" ? graph : null, least, against: against === RUNNER_UP ? null : against };
 }
+
+/** A word that was typed, as what a logit is compared with: behind a space where it reads like one of the choices. @param {string} text */
+export function againstWord(text) {
+  const word = text.trim();
+  return isChoice(word) ? ` ${word}` : word;
+}
+
+/** Whether a logit is compared with one of the choices, not with a word. @param {string} against */
+export const isChoice = (against) => against === RUNNER_UP || against === MEAN;
 
 /** The share from which lines count. @param {CircuitState} state */
 export const leastOf = ({ graph, least }) => least ?? LEAST[graph];

@@ -2,6 +2,7 @@
 
 import { button, el } from "./dom.js";
 import { pack } from "../../recording/message/packed.js";
+import { GLYPH, escape, wrap } from "../../recording/text/text.js";
 import { writeMessage } from "../main/message.js";
 import { traceOfTexts } from "../map/cell_texts.js";
 import { circuit, savedJson, savedPng, savedSvg } from "../circuit/circuit.js";
@@ -12,7 +13,8 @@ import { viewOf } from "../main/view.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
 
-const TITLE = 44; // pixels above a picture
+const [TITLE, LINE] = [44, 20]; // pixels above a picture with a title of one line, and of each other line
+const SIZE = 15; // pixels of its font
 
 /** @param {string} name @param {string} type @param {string} text */
 function save(name, type, text) {
@@ -36,9 +38,11 @@ async function picture({ host, map }, text, format, filename) {
   const { width, margin, font } = layout;
   const data = onPaper(map.rendered.data);
   if (texts.length) data.push(traceOfTexts(data[0], texts, font.size));
-  const height = layout.height + TITLE;
-  const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: 15 } };
-  const room = { height, margin: { ...margin, t: margin.t + TITLE }, title: { text, ...place } };
+  const lines = wrap(text, (width - 24) / (GLYPH * SIZE));
+  const above = TITLE + LINE * (lines.length - 1);
+  const height = layout.height + above;
+  const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: SIZE } };
+  const room = { height, margin: { ...margin, t: margin.t + above }, title: { text: lines.map(escape).join("<br>"), ...place } };
   const white = { font: { ...font, color: "#1f2933" }, paper_bgcolor: "#fff", plot_bgcolor: "#fff" };
   const figure = { data, layout: { ...layout, ...room, ...white } };
   (await host.plotly()).downloadImage(figure, { format, filename, width, height, scale: 2 });
@@ -111,10 +115,16 @@ async function page(stage) {
   return ((await host.shell?.()) ?? "").replace("@message@", () => content);
 }
 
+/** The heading as it reads, without what stands beside its sentence. @param {Stage} stage */
+const titleOf = ({ title }) =>
+  Array.from(title.childNodes, (node) => (node instanceof HTMLElement && "aside" in node.dataset ? "" : node.textContent))
+    .join("")
+    .trim();
+
 /** What can be downloaded. @param {Stage} stage @param {() => void} close */
 export function downloads(stage, close) {
   const { kind, host, state, result } = stage;
-  const title = [stage.title.textContent, result.translation].filter(Boolean).join(" · ");
+  const title = [titleOf(stage), result.translation].filter(Boolean).join(" · ");
   const name = ["headlight", state.view, ...(kind ? [kind.code, ...kind.headAt(kind.open)] : [])].join("-");
   const isCircuit = state.view === "circuit" && stage.measure !== "effects";
   const ofCircuit = {

@@ -78,7 +78,8 @@ function buildView(stage) {
   if (before?.key === key) return before.view;
   const [cell] = writes.cells;
   const about = { query: stage.kind.queries[cell.row], weight: cell.weight };
-  const line = isOfAll(writes) ? stage.say("writes_all_line") : stage.say("writes_line", about);
+  const click = stage.host.ask ? ` ${stage.say("writes_all_click")}` : "";
+  const line = isOfAll(writes) ? `${stage.say("writes_all_line")}${click}` : stage.say("writes_line", about);
   const picture = isOfAll(writes)
     ? dictionary(writes.cells, keys, stage, height, isNarrow(stage) ? NARROW : undefined)
     : wordBars(cell, stage, height);
@@ -91,7 +92,7 @@ function buildView(stage) {
 function backButton(stage) {
   const { host, kind } = stage;
   const open = () => stage.choose({ pin: null, why: { ...nothing(), trail: stage.state.why.trail } });
-  return kind?.code === "cross" && host.ask ? [" ", button("link#writes-all", stage.say("writes_all"), open)] : [];
+  return kind?.code === "cross" && host.ask ? [" ", button("link#writes-all", stage.say("writes_all"), open, { "data-aside": "" })] : [];
 }
 
 /**
