@@ -339,6 +339,7 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
     measure_all(at)
     assert not at.warning
     numbers = atlas.measure(reader, texts, 2)["kinds"][kind]
+    at = at.segmented_control(key="part").set_value("strongest").run()
     for measure in ("induction", "first") if name == "gpt2" else ("sharpness", "first"):
         at.selectbox(key="atlas-colour").set_value(measure).run()
         board = screen.figure(at, "role-board")["data"][0]
@@ -356,6 +357,7 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     measure_all(at)
+    at = at.segmented_control(key="part").set_value("strongest").run()
     at.selectbox(key="layer").set_value(1).run()
     at.selectbox(key="head").set_value(2).run()
     measures = atlas.measure(load_model(folders["gpt2"]), texts, 2)
@@ -402,6 +404,7 @@ def test_a_language_model_of_this_project_has_an_atlas_too(shelf: model_shelf.Sh
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     measure_all(at)
     numbers = atlas.measure(writer, texts, 2)["kinds"]["decoder_self"]
+    at = at.segmented_control(key="part").set_value("strongest").run()
     for measure in ("induction", "previous"):
         at.selectbox(key="atlas-colour").set_value(measure).run()
         board = screen.figure(at, "role-board")["data"][0]

@@ -29,7 +29,7 @@ def types() -> dict[str, type]:
         name: value
         for module in (payloads, effects, patching, sampling)
         for name, value in inspect.getmembers(module)
-        if is_typeddict(value)
+        if is_typeddict(value) and value.__module__ == module.__name__
     }
 
 

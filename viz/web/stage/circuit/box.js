@@ -95,7 +95,8 @@ export class CircuitBox {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement?.closest("[data-head]"))?.dataset.head;
     const width = Math.max(280, Math.floor(picture.clientWidth || 600));
     this.drawing = drawingOf(stage, shown, width, this.height());
-    picture.innerHTML = circuitSvg(this.drawing, stage.isDark ? DARK : LIGHT, { label: stage.say("circuit") });
+    const svg = circuitSvg(this.drawing, stage.isDark ? DARK : LIGHT, { label: stage.say("circuit") });
+    picture.replaceChildren(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement);
     if (focused) this.focus(focused);
   }
 
