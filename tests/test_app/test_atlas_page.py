@@ -18,7 +18,7 @@ from model import load_translator
 from model.analysis import head_roles
 from model.interventions.edits import Edits, Head
 from model.measures import agreement, atlas, contribution, reports
-from model.measures.corpus import edges, index
+from model.measures.corpus import edges, index, points
 from model.measures.heads import translators
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.support.repeated import first_quick
@@ -406,3 +406,21 @@ class TestManyTexts:
         assert any("precision" in frame.value for frame in at.dataframe)
         at = open_page(PAGE, **{"over-texts": "idea", "idea-query": "expression", "idea-query-expression": "(x+"})
         assert "Not a regular expression" in at.warning[0].value and not at.exception
+
+    def test_points_open_their_text_and_the_lines_beside_them_draw_the_same(self, over_texts):
+        at = open_page(PAGE, **{"over-texts": "points", "points-colour": "rule"}, kind="cross", layer="1", head="2")
+        assert_whole(at)
+        drawn = figure(at, "corpus-points")["data"]
+        number = drawn[-1]["customdata"][0][0]
+        of_head = points.read_head(load_translator(), over_texts["texts"], Head("cross", 1, 2))["outputs"]
+        assert sum(len(cloud["customdata"]) for cloud in drawn) == len(of_head.places)
+        at = click_marker(at, "corpus-points", number)
+        assert_whole(at)
+        address = next(target for name, target in links(at).items() if name.endswith("on the stage"))
+        query = dict(parse_qsl(address.partition("?")[2]))
+        text = over_texts["texts"][of_head.texts[number]]
+        assert [query.get("text", view.EXAMPLE), query["reference"]] == text
+        assert (query["kind"], query["pin"]) == ("cross", f"t{of_head.places[number]}")
+        at = choose(at, **{"points-of": "keys"})
+        assert_whole(at)
+        assert "no rule" not in [cloud["name"] for cloud in figure(at, "corpus-points")["data"]]

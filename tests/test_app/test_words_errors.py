@@ -88,6 +88,7 @@ ELSEWHERE = {
     "commands/corpus.py",
     "measures/corpus/batches.py",
     "measures/corpus/index.py",
+    "measures/corpus/points.py",
     "measures/corpus/sources.py",
     "measures/corpus/tap.py",
     "analysis/rules.py",

@@ -1,6 +1,6 @@
 """Clouds of points over one pair of axes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +22,8 @@ def scatter(
     x_axis: str = message("value"),
     y_axis: str = message("value"),
     diagonal: bool = False,
+    places: Mapping[str, Sequence[Sequence[int]]] = {},
+    texts: Mapping[str, Sequence[str]] = {},
     say: Say = english,
 ) -> Figure:
     """Draw named clouds of points.
@@ -29,6 +31,7 @@ def scatter(
     Args:
         clouds: name to float (2, n), x and y, in the order of the legend; data[k] are the points of the k-th.
         diagonal: draw the line on which x and y are equal.
+        places, texts: by cloud for each point the numbers that a click on it gives, and a text for its hover box.
     """
     checked = {name: checks.as_float("cloud", cloud, "2n") for name, cloud in clouds.items()}
     across, up = (labels.escape(say(axis)) for axis in (x_axis, y_axis))
@@ -37,7 +40,12 @@ def scatter(
     for k, (name, (x, y)) in enumerate(checked.items()):
         marker = {"size": SIZE, "symbol": SYMBOLS[k % len(SYMBOLS)], "color": theme.line(k)["color"], "opacity": 0.7}
         trace = go.Scatter(x=x, y=y, mode="markers", name=labels.escape(name), marker=marker)
-        traces.append(trace.update(showlegend=len(checked) > 1, hovertemplate=hover))
+        if name in places:
+            trace.customdata = [list(numbers) for numbers in places[name]]
+        if name in texts:
+            trace.text = [labels.escape(text) for text in texts[name]]
+        trace.hovertemplate = f"%{{text}}<br>{hover}" if name in texts else hover
+        traces.append(trace.update(showlegend=len(checked) > 1))
     x, y = np.concatenate(list(checked.values()), axis=1)
     if diagonal:
         ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())], np.float32)

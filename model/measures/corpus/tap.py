@@ -31,20 +31,29 @@ class OutputMatrices:
     """How long what a head writes is, for every head of a model: ||x W_O|| (Kobayashi et al. 2020, equation 5).
 
     Of W_O = (Q R)^T only R is needed, as the columns of Q are orthonormal.
+
+    Args:
+        only: the address of the one attention of which it is asked; else of all.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, only: str | None = None) -> None:
         self._factors: dict[str, Tensor] = {}  # by address of the attention (H, K, K)
         for kind, layers in source.layers.items():
             for place in range(len(layers)):
+                if only not in (None, source.address(kind, place)):
+                    continue
                 matrix = source.output_matrix(kind, place)  # (H, K, D)
                 self._factors[source.address(kind, place)] = torch.linalg.qr(matrix.mT).R.mT
 
     def lengths(self, address: str, x: Tensor) -> Tensor:
         """(B, G, N, K), each of G heads that H / G heads share, as they are written: (B, H, N)."""
+        return self.written(address, x).norm(dim=-1)
+
+    def written(self, address: str, x: Tensor) -> Tensor:
+        """Like `lengths` what is written itself, (B, H, N, K), in the coordinates of each head's Q."""
         factors = self._factors[address]
         x = x.float().cpu().repeat_interleave(len(factors) // x.size(1), dim=1)  # (B, H, N, K)
-        return (x @ factors).norm(dim=-1)
+        return x @ factors
 
 
 @dataclass

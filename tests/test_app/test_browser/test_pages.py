@@ -157,6 +157,30 @@ def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
     expect(page.get_by_test_id("stage-fold")).to_be_visible()
 
 
+def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page, shipped_server, guard):
+    guard.allowed = shipped_server.split("//")[1]
+    look_at(page, f"{shipped_server}/atlas?kind=cross&layer=1&head=4", 1280, "light")
+    resize(page, 1280, 720)
+    rows = page.locator(".hl-rows li")
+    expect(rows).to_have_count(11)  # the most active, and one of every tenth
+    for part in (page.locator(".st-key-role-board"), page.locator(".hl-shares").last, rows.nth(2)):
+        box = part.bounding_box()
+        assert box and box["y"] + box["height"] <= 720  # nothing scrolls before one has seen what the head does
+    first = rows.first.inner_text()
+    page.get_by_role("button", name="Draw others").click()
+    expect(rows.first).not_to_have_text(first, use_inner_text=True)
+    choose(page, "Test an idea")
+    expect(page.locator(".st-key-idea-table")).to_be_visible()
+    choose(page, "Points")
+    expect(plot(page, "corpus-points")).to_be_visible()
+    page.locator(".st-key-corpus-points .point").nth(40).click(force=True)
+    expect(rows).to_have_count(1)
+    assert_it_fits(page, "corpus-points")
+    rows.get_by_role("link").click()
+    expect(page.get_by_test_id("stage-map").first).to_be_visible()
+    assert "reference=" in page.url and "pin=t" in page.url
+
+
 @pytest.mark.long
 def test_models_are_compared(page, app_server, all_served):
     open_page(page, app_server, "Four systems")

@@ -122,8 +122,8 @@ STORY = Story(
 
 
 @card(
-    "The Head atlas calls encoder head 0.0 “previous token”, after a few sentences. Now it reads 5,000 pairs. The bars "
-    "say how large the largest weight of each row is: mostly it looks at one token.",
+    "The Head atlas calls encoder head 0.0 “previous token”, by where its weight lies. Now it reads 5,000 pairs. The "
+    "bars say how large the largest weight of each row is: mostly it looks at one token.",
     "How much of what head 0.0 writes does its name explain?",
     ("About a tenth", "About half", "More than four fifths"),
     "Over {texts} pairs {share:.0%} of what it writes comes from the token before; {weight:.0%} of its weight lies "

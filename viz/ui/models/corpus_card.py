@@ -13,7 +13,7 @@ from viz import theme
 from viz.figures import bars
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
-from viz.ui.models import corpus_rows, heads_roles, hypothesis_card
+from viz.ui.models import corpus_rows, heads_roles, hypothesis_card, points_card
 from viz.views.results import corpus_results
 from viz.views.results.corpus_results import Corpus, rule_name
 from viz.views.results.heads_results import Source
@@ -24,6 +24,7 @@ PARTS = messages(
     fails="Where every rule fails",
     numbers="Distributions",
     pairs="Pairs of words",
+    points="Points",
     idea="Test an idea",
 )
 COMMAND = "python -m model atlas --corpus --checkpoint {name} --data FILE --sentences 5000"
@@ -88,6 +89,8 @@ def show(corpus: Corpus, head: Head, here: Any, origin: Origin) -> None:
         show_distributions(corpus, head, origin)
     elif part == "pairs":
         show_pairs(corpus, head)
+    elif part == "points":
+        points_card.show(corpus, head, origin)
     elif part == "idea":
         hypothesis_card.show(corpus, head)
     elif part == "fails":

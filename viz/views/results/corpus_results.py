@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.adapters.readers.reader import Reader
 from model.interventions.edits import Head
-from model.measures.corpus import edges, index
+from model.measures.corpus import edges, index, points
 from model.measures.corpus.hypothesis import EdgeTexts
 from model.measures.corpus.sources import Source as TextSource
 from model.measures.corpus.sources import source_of
@@ -19,6 +19,7 @@ from viz.text.language import message, say
 from viz.views import cached
 from viz.views.results.heads_results import Source
 from viz.views.snippets import snippet
+from viz.views.turns import in_turn
 
 RULES = {
     "first token": message("first token"),
@@ -126,6 +127,12 @@ def activity_here(model: str, text: Any, head: Head) -> dict[int, float]:
     of_text = index.CorpusIndex(cached.translator(model), [text], 0)
     of_text.read_batch()
     return of_text.rows_of_text(head.kind, head.layer, head.head)
+
+
+@cached.cache_results(16)
+def points_of(model: str, texts: list[Any], head: Head) -> Mapping[str, points.HeadPoints]:
+    """What a head has at the places of texts, by side."""
+    return in_turn(points.read_head)(cached.translator(model), texts, head)
 
 
 def rule_name(rule: str | None) -> str:
