@@ -127,10 +127,51 @@ def a_training_is_filmed_paused_stopped_and_opened(page: Page) -> None:
     box.fill("abc!")
     box.press("Enter")
     expect(page.get_by_text("got '!'").first).to_be_visible()
+    box.fill("")
+    box.press("Enter")
     page.get_by_test_id("stage-film-head").last.click()
     expect(page.get_by_text("Layer 0, head 3")).to_be_visible()
+    page.get_by_role("radio", name="Film", exact=True).click()
+    the_film_plays_and_its_curves_open_heads(page)
+    page.get_by_role("radio", name="Film", exact=True).click()
+    two_runs_end_with_their_difference(page)
     page.set_viewport_size({"width": 400, "height": 900})
+    expect(page.get_by_test_id("film-counter")).to_be_visible()
     assert_nothing_sticks_out(page)
+
+
+def the_film_plays_and_its_curves_open_heads(page: Page) -> None:
+    slider, counter = page.get_by_test_id("film-slider"), page.get_by_test_id("film-counter")
+    slider.fill("0")
+    expect(counter).to_contain_text("after step 0:")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(counter).not_to_contain_text("after step 0:")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()  # at its end it stops by itself
+    assert slider.input_value() == slider.get_attribute("max")
+    curves = page.get_by_test_id("film-curves")
+    box = curves.bounding_box()
+    assert box is not None
+    # From the end of the curves upwards, until the mouse is near a point of a head's curve.
+    for y in range(int(box["height"]) - 40, 0, -8):
+        curves.hover(position={"x": box["width"] - 20, "y": y})
+        if title := curves.get_attribute("title"):
+            curves.click(position={"x": box["width"] - 20, "y": y})
+            break
+    else:
+        raise AssertionError("no point of a curve is near the mouse")
+    layer, head, step = re.match(r"layer (\d+), head (\d+), .* after step (\d+)$", title).groups()
+    opened = page.locator(".hl-picture-title", has_text=f"Layer {layer}, head {head}")
+    expect(opened).to_contain_text(f"after step {step}")
+
+
+def two_runs_end_with_their_difference(page: Page) -> None:
+    page.get_by_role("combobox", name="Beside it a run with").click()
+    page.get_by_role("option", name="Another seed").click()
+    page.get_by_role("button", name="Train both", exact=True).click()
+    expect(page.get_by_test_id("film-counter")).to_have_text(re.compile(r"after step [1-9]\d* · .* · "))
+    page.locator(".st-key-film-stop button").click()
+    answer = page.locator(".hl-answer").first
+    expect(answer).to_have_text(re.compile("As it is: .*mirrored place.*Another seed: .*mirrored place"))
 
 
 def test_a_file_of_attention_is_opened(page, app_server, tmp_path):

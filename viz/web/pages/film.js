@@ -29,6 +29,7 @@ import { paintMap } from "./film_maps.js";
 const BEAT = 180; // milliseconds per frame
 const BELOW = 12; // pixels under the film
 const LOWEST = 470; // pixels of a film in a low window
+const TILE = 44; // pixels of a tile at least, where heads fit side by side
 
 class FilmPlayer {
   /** @type {ReturnType<typeof setInterval> | null} */ playing = null;
@@ -42,7 +43,11 @@ class FilmPlayer {
   /** @param {HTMLElement} parent */
   constructor(parent) {
     this.play = button("plain.play#play-film", "▶", () => (this.playing ? this.pause() : this.start()));
-    const oninput = () => this.go(Number(this.slider.value));
+    const oninput = () => {
+      const place = Number(this.slider.value);
+      this.pause(); // who moves the slider wants that step
+      this.go(place);
+    };
     this.slider = el("input", { type: "range", min: 0, "data-testid": "film-slider", oninput });
     this.counter = el("span.count", { "data-testid": "film-counter" });
     this.curves = new Curves((opened) => this.openAt(opened));
@@ -153,13 +158,14 @@ class FilmPlayer {
     if (!this.films.length) return;
     const top = this.box.getBoundingClientRect().top + scrollY;
     const isNarrow = innerWidth < 640;
-    const height = isNarrow ? 0 : Math.max(LOWEST, innerHeight - top - BELOW);
+    const rows = Math.max(...this.films.flatMap(({ film }) => Object.values(film.texts[0].maps).map((maps) => maps[0].length)));
+    const needed = (rows * (TILE + 22) + 112) / 0.62; // of many layers the page scrolls
+    const height = isNarrow ? 0 : Math.max(LOWEST, needed, innerHeight - top - BELOW);
     this.box.style.height = height ? `${height}px` : "";
     this.curves.resize(this.box.clientWidth, isNarrow ? 220 : Math.round(height * 0.38));
     const kinds = this.boards.querySelectorAll(".hl-film-kind").length || 1;
-    const rows = this.films.flatMap(({ film }) => Object.values(film.texts[0].maps).map((maps) => maps[0].length));
     const heads = Math.max(...this.films.map(({ film }) => Object.values(film.texts[0].maps)[0][0][0].length));
-    const room = isNarrow ? Infinity : (height * 0.62 - 112 - 20 * (this.films.length > 1 ? 1 : 0)) / Math.max(...rows) - 22;
+    const room = isNarrow ? Infinity : (height * 0.62 - 112 - 20 * (this.films.length > 1 ? 1 : 0)) / rows - 22;
     const isWide = this.box.clientWidth > 560;
     const across = isWide ? kinds : 1;
     const width = (this.box.clientWidth - 16 * across) / (across * heads) - 6;
