@@ -49,7 +49,7 @@ def split(
 ) -> Effects:
     """Direct effects as `effects` computes them, but without checking that the parts add up to the logits."""
     model = check_model(model, result, "direct effects")
-    state, matrix, bias = _output_of(model, "direct effects")
+    state, matrix, bias = _output_of(model)
     with whole_trace():
         return direct_effects(
             result.trace,
@@ -98,7 +98,7 @@ def head_logits(model: AnyModel, result: Translation, head: Head, cells: Sequenc
     Errors as in `effects`.
     """
     model = check_model(model, result, "what a head writes")
-    state, matrix, _ = _output_of(model, "what a head writes")
+    state, matrix, _ = _output_of(model)
     module = module_of(head.kind, head.layer)
     matrix = matrix.astype(np.float64)
     is_pre, eps = model.config.norm == "pre", model.config.norm_eps
@@ -128,11 +128,13 @@ def _last_of(model: Transformer | LanguageModel) -> nn.Module:
     return model.output if isinstance(model, Transformer) else model.softmax.output
 
 
-def _output_of(model: Transformer | LanguageModel, name: str) -> tuple[Arrays, np.ndarray, np.ndarray | None]:
+def _output_of(model: Transformer | LanguageModel) -> tuple[Arrays, np.ndarray, np.ndarray | None]:
     """The parameters of a decoder by address, and the matrix (V, D) and the bias (V,) from its output to logits."""
     last = _last_of(model)
     if not isinstance(last, nn.Linear):
-        raise ValueError(f"{name} need one output matrix over all words; an adaptive softmax has several")
+        raise Problem(
+            "the logits that parts add need one output matrix over all words; an adaptive softmax has several"
+        )
     state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
     bias = None if last.bias is None else last.bias.detach().numpy()
     return state, last.weight.detach().numpy(), bias

@@ -80,18 +80,28 @@ def test_the_circuit_of_a_word(page, app_server, recorded, offline, tmp_path):
     ready(page)
 
 
-def test_all_heads_and_a_line_between_two(page, app_server, recorded):
+def test_all_heads_and_a_line_between_two(page, app_server, recorded, offline, tmp_path):
     graph = recorded.head_graph(recorded.translate(TEXT, beam=1))
     source, target, side, share = next(edge for edge in graph.edges(0.02))
     place = f"&kind={target.kind}&layer={target.layer}&head={target.head}"
     show(page, app_server, f"?text={quote(TEXT)}&beam=1&view=circuit&graph=heads{place}")
     title = page.locator(".hl-title")
-    expect(title).to_contain_text(f"takes most from head {SHORT[source.kind]} {source.layer}.{source.head}: {share:.0%}", timeout=PATIENCE)
+    expect(title).to_contain_text(
+        f"takes most from head {SHORT[source.kind]} {source.layer}.{source.head}: {share:.0%}", timeout=PATIENCE
+    )
     page.get_by_text("Lines", exact=True).click()
     part(page, "circuit-list").get_by_role("button").first.click()
     detail = part(page, "circuit-detail")
     expect(detail.locator("canvas")).to_have_count(2, timeout=PATIENCE)
     expect(detail).to_contain_text({"q": "queries", "k": "keys", "v": "values"}[side])
+    heading = title.inner_text()
+    part(page, "download").click()
+    alone, complaints = offline
+    open_file(alone, download_of(page, page.get_by_role("button", name="Web page (HTML)"), tmp_path))
+    expect(alone.locator(".hl-title")).to_have_text(heading, timeout=PATIENCE)
+    expect(part(alone, "circuit-detail").locator("h3")).to_have_text(detail.locator("h3").inner_text())
+    expect(part(alone, "circuit-detail").locator("canvas")).to_have_count(2)
+    assert not complaints
     part(page, "table").click()
     cells = part(page, "map").locator("tbody tr").first
     expect(cells).to_contain_text(f"{source.layer}.{source.head}")

@@ -3,7 +3,7 @@
 import { SIDES, keyOf } from "../../recording/pictures/circuit.js";
 import { LIGHT, circuitSvg } from "../../recording/pictures/circuit_picture.js";
 import { drawingOf, headName, tokensOf } from "./drawing.js";
-import { parameters, restore } from "./state.js";
+import { parameters, placeInFile, restore } from "./state.js";
 
 /** @typedef {import("../main/state.js").Open} Open */
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -94,4 +94,4 @@ function messageWithOpen(stage, message) {
   return { ...message, [stage.version]: { ...version, circuit } };
 }
 
-export const circuit = { buildView, heading, isThere, messageWithOpen, parameters, restore };
+export const circuit = { buildView, heading, isThere, messageWithOpen, parameters, placeInFile, restore };

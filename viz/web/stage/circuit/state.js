@@ -23,14 +23,14 @@ const LEAST = { word: 0.05, heads: 0.05 };
  * @param {import("../main/message.js").Parameters} request
  * @returns {CircuitState}
  */
-export function restore({ circuit, view, graph, least, against }) {
+export function restore({ circuit, view, graph, least, against, link }) {
   if (circuit) return circuit;
   const share = Number(least);
   return {
     graph: graph === "heads" ? "heads" : "word",
     least: share > 0 && share <= 1 ? share : null,
     against: (view === "circuit" && against) || RUNNER_UP,
-    link: null,
+    link: link ?? null,
   };
 }
 
@@ -41,6 +41,9 @@ export function parameters({ state, measure }) {
   const { graph, least, against } = circuit;
   return { graph: graph === "heads" ? graph : null, least, against: against === RUNNER_UP ? null : against };
 }
+
+/** What a file begins with: what the address has, and the line that is open. @param {Open} stage */
+export const placeInFile = (stage) => ({ ...parameters(stage), link: stage.state.view === "circuit" ? stage.state.circuit.link : null });
 
 /** A word that was typed, as what a logit is compared with: behind a space where it reads like one of the choices. @param {string} text */
 export function againstWord(text) {

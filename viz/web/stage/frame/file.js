@@ -41,7 +41,7 @@ async function picture({ host, map }, text, format, filename) {
   const lines = wrap(text, (width - 24) / (GLYPH * SIZE));
   const above = TITLE + LINE * (lines.length - 1);
   const height = layout.height + above;
-  const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: SIZE } };
+  const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12 + (LINE / 2) * (lines.length - 1), l: 12 }, font: { size: SIZE } };
   const room = { height, margin: { ...margin, t: margin.t + above }, title: { text: lines.map(escape).join("<br>"), ...place } };
   const white = { font: { ...font, color: "#1f2933" }, paper_bgcolor: "#fff", plot_bgcolor: "#fff" };
   const figure = { data, layout: { ...layout, ...room, ...white } };
@@ -111,7 +111,7 @@ async function page(stage) {
     if (remote.byHead) await heads(host, parts, remote.address, remote.shape);
     else parts[remote.address] ??= await compress(await host.part(remote.address));
   }
-  const content = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
+  const content = JSON.stringify({ place: { ...memory, ...circuit.placeInFile(stage) }, parts }).replaceAll("<", "\\u003c");
   return ((await host.shell?.()) ?? "").replace("@message@", () => content);
 }
 
