@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.films import file, shipped
+from model.films.bump import bump_of
 from model.films.film import EARLIER
 from model.films.run import Run
 from model.films.settings import Settings
@@ -125,6 +126,19 @@ def test_a_string_of_the_visitor_is_filmed_and_one_that_cannot_be_read_is_one_se
     assert f"“abc” → “{quick[0].write('abc')}”" in screen.framed(at, "answer-note")
     at = at.text_input(key="film-text-backwards").set_value("Straße").run()
     assert not at.exception and "got 'S'" in screen.warnings(at)[0] and at.button(key="film-train").disabled
+
+
+def test_of_real_text_each_film_says_whether_its_loss_has_a_bump(quick):
+    at = open_page(**{"film-task": "wikitext-2", "film-real": "wikitext-4-layers"})
+    at = at.toggle(key="film-pair").set_value(True).run()
+    assert not at.exception
+    note = screen.framed(at, "answer-note")
+    films = films_shown(at)
+    assert [film.settings["warmup"] for film in films] == [200, 1]
+    for name, film in zip(("Four layers", "Four layers, no warmup"), films):
+        bump = bump_of(film.losses)
+        expected = f"about step {bump.slow_step} it falls by {bump.slow:.2f}" if bump else "no bump"
+        assert f"{name}: The loss has " in note and expected in note
 
 
 def test_a_head_that_is_clicked_opens_on_the_stage_at_its_step(quick):

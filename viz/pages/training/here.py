@@ -419,7 +419,8 @@ def show_text(places: frame.Places) -> None:
     shown = Shown(f"{name}-{is_pair}-{text}", pair, labels, [])
     with places.answer:
         line = film_words.difference(pair, labels) if is_pair else film_words.answer(film)
-        frame.answer(line, f"{bump(film)} {say(LEARNS[TEXT_TASK])}")
+        bumps = [f"{label}: {bump(each)}" for label, each in zip(labels, pair)] if is_pair else [bump(film)]
+        frame.answer(line, " ".join([*bumps, say(LEARNS[TEXT_TASK])]))
     with places.right_controls:
         picture = choose_picture(shown)
     with places.right:
