@@ -83,9 +83,10 @@ export class CircuitBox {
     const word = isReady && stage.result.predicts ? numbers.get("word", queryOfWord(stage)) : numbers.peek("word", queryOfWord(stage));
     const { circuit } = stage.result.payload;
     const isMissing = circuit && "reason" in circuit;
-    for (const part of [this.controls.box, this.picture, this.about]) part.hidden = Boolean(isMissing);
+    this.controls.box.hidden = Boolean(isMissing);
     const reason = isMissing ? circuit.reason : isOfHeads ? graph?.reason : stage.result.predicts ? word?.reason : stage.say("circuit_no_words");
     this.reason = reason ?? "";
+    for (const part of [this.picture, this.about]) part.hidden = Boolean(reason);
     this.shown = shownOf(stage, word?.nodes ? word : null, graph?.heads ? graph : null);
   }
 
