@@ -17,7 +17,6 @@ from viz.views import recipes
 from viz.views.results import corpus_results
 from viz.views.results.corpus_results import RULES, Corpus, rule_name
 from viz.views.snippets import Code, Origin, Plot, program, snippet
-from viz.views.view import pin_of
 
 SIDES = messages(outputs="outputs", queries="queries", keys="keys")
 COLOURS = {"class": message("token class")} | messages(position="position", rule="rule")
@@ -123,7 +122,7 @@ def point_html(corpus: Corpus, head: Head, side: str, texts: Sequence[Any], of_h
     label = say("{token}, on the stage", token=corpus_rows.plain(of_head.tokens[number]))
     if side == "keys" and head.kind == "cross":
         page, query = corpus_rows.address(corpus, head, text, place)
-        query["pin"] = pin_of("encoder_self", place)
+        query["pin"] = f"s{place}"  # of the source
         link = language_menu.link(label, page, query)
         _, tokens = corpus.lines(text, head.kind)
         return f"<li><span>{link}</span><span>{corpus_rows.shaded(tokens, {}, place, None)}</span></li>"
