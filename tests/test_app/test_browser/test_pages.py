@@ -211,7 +211,7 @@ def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page
     page.get_by_role("button", name="Draw others").click()
     expect(rows.first).not_to_have_text(first, use_inner_text=True)
     choose(page, "Test an idea")
-    expect(page.locator(".st-key-idea-table")).to_be_visible()
+    expect(rows.get_by_role("link", name="fits", exact=True).first).to_be_visible()
     choose(page, "Points")
     expect(plot(page, "corpus-points")).to_be_visible()
     page.locator(".st-key-corpus-points .point").nth(40).click(force=True)
