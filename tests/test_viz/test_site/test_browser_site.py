@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import ConsoleMessage, Page, Request, Route, expect
 
 from model.interventions.edits import Edits
 from model.running.translator import Translator
@@ -41,8 +41,12 @@ class Visitor:
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.on("request", self._requested)
-        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("console", self._complained)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _complained(self, message: ConsoleMessage) -> None:
+        if "registration blocked by Playwright" not in message.text:  # as the fixture asks for
+            self.complaints.append(message.text)
 
     def _requested(self, request: Request) -> None:
         if not request.url.startswith(("data:", "blob:")):
