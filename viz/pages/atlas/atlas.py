@@ -203,7 +203,8 @@ def live() -> None:
         text_atlas.show(model, places)
         return
     with places.right_controls:
-        first = "texts" if corpus_results.has_index(model) else "board"
+        asks_board = "colour" in st.query_params  # of addresses that were made before there were many texts, too
+        first = "texts" if corpus_results.has_index(model) and not asks_board else "board"
         part = controls.choose(say("Show"), VIEWS, "part", first, label_visibility="collapsed")
     controls.show_translation(places, partial(show, places, part), asks_model=False)
 
