@@ -217,8 +217,7 @@ def sides() -> dict:
     ("“Bruder” and the like", "Masculine words like “meinen”", "Words of both genders"),
     "Masculine ones: {brother}. At “sister” it raises {sister}: the gender, but not the noun.",
     "All three ways agree. It looks at the noun ({looks:.2f}), put in it brings {patched:.0%} back, and it writes "
-    "{written:.0%} of the difference between “mein” and “meine” itself, each time most of all heads. What is put in "
-    "also acts on what comes after it.",
+    "{written:.0%} of the difference between “mein” and “meine”, each time most of all heads. Later parts use it too.",
     Figures(_draw_written, "", to_dictionary, shares=(0.45, 1.0)),
     right=1,
 )
