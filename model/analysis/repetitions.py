@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis import rules
-from model.analysis.token_facts import Tokens
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,7 @@ def repetitions(weights: np.ndarray, ids: Sequence[int]) -> Repetitions:
         >>> means["duplicate"].item(), means["induction"].item()
         (0.1, 0.7)
     """
-    tokens = Tokens.of_ids(np.asarray(ids)[None])
-    places = np.arange(len(ids))
-    cells = rules.Cells(tokens, tokens, (places <= places[:, None])[None])
+    cells = rules.Cells.of_decoder(ids)
     earlier = (rules.duplicate_token(cells) & cells.mask)[0]  # (T, T): the key holds the query's token
     following = (rules.induction(cells) & cells.mask)[0]
     rows = earlier.any(axis=1)

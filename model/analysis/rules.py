@@ -5,7 +5,7 @@ the head writes falls under the rule (`model.measures.corpus`). Rules that say t
 which numpy broadcasts; all are to be read together with the mask.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +28,13 @@ class Cells:
     def offsets(self) -> np.ndarray:
         """Key position minus query position, int (T, S)."""
         return np.arange(self.mask.shape[2]) - np.arange(self.mask.shape[1])[:, None]
+
+    @classmethod
+    def of_decoder(cls, ids: Sequence[int]) -> "Cells":
+        """Those of the self-attention of a decoder that read one text."""
+        tokens = Tokens.of_ids(np.asarray(ids)[None])
+        places = np.arange(len(ids))
+        return cls(tokens, tokens, (places <= places[:, None])[None])
 
 
 Rule = Callable[[Cells], np.ndarray]  # bool, broadcastable to (B, T, S)

@@ -1,9 +1,4 @@
-"""The file of a film: gzip of a JSON header with arrays behind it, the layout that browsers read.
-
-The length of the header in bytes (uint32, little endian), the header in UTF-8, spaces up to a multiple of eight, then
-the arrays, each at a multiple of eight. In the header an array is {"@": [offset, bytes, type, shape]}, its offset
-counted from the first array. `viz/web/recording/message/packed.js` reads it.
-"""
+"""The file of a film: gzip of a JSON header with arrays behind it (`model.storage.packed`)."""
 
 import gzip
 import io
@@ -17,6 +12,7 @@ import numpy as np
 
 from model.films.film import Film, FilmText
 from model.results.recording import SIDES
+from model.storage.packed import Packed
 from model.text.errors import Problem
 
 ENDING = ".film"
@@ -24,7 +20,6 @@ VERSION = 1
 MOST_BYTES = 4_000_000  # of a file
 MOST_UNPACKED = 60_000_000  # of what is in it
 MOST_FRAMES, MOST_HEADS, MOST_TOKENS, MOST_TEXTS, MOST_STEPS = 200, 128, 256, 20, 1_000_000
-_ALIGNED = 8
 _TYPES = {"u1": np.uint8, "i4": np.int32, "f4": np.float32}
 
 
@@ -49,19 +44,15 @@ def pack(film: Film) -> bytes:
             for text in film.texts
         ],
     }
-    parts: list[bytes] = []
+    packed = Packed()
 
-    def place(value: object) -> dict[str, Any]:
+    def place(value: object) -> dict[str, object]:
         if not isinstance(value, np.ndarray):
             raise TypeError(f"a {type(value).__name__} cannot be filmed")
-        data = value.tobytes()
-        where = [sum(map(len, parts)), len(data), value.dtype.str[1:], value.shape]
-        parts.append(data + bytes(-len(data) % _ALIGNED))
-        return {"@": where}
+        return packed.place(value)
 
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), default=place, allow_nan=False).encode()
-    text += b" " * (-(len(text) + 4) % _ALIGNED)
-    return gzip.compress(len(text).to_bytes(4, "little") + text + b"".join(parts), 9, mtime=0)
+    return gzip.compress(packed.message(text), 9, mtime=0)
 
 
 def save(film: Film, path: Path) -> None:

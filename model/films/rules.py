@@ -9,9 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
+from model.analysis import rules
 from model.films.batches import Batch
 
-RULES = ("previous", "induction", "source")
+_BY_TOKENS = {"previous": rules.place_before, "induction": rules.induction}
+RULES = (*_BY_TOKENS, "source")
 Masses = dict[str, np.ndarray]
 
 
@@ -20,20 +22,10 @@ def kind_of(rule: str, has_encoder: bool) -> str:
     return "cross" if rule == "source" and has_encoder else "decoder_self"
 
 
-def previous_cells(length: int) -> np.ndarray:
-    """The cells (T, T) of the token before."""
-    return np.eye(length, k=-1, dtype=bool)
-
-
-def induction_cells(ids: Sequence[int]) -> np.ndarray:
-    """The cells (T, T) of tokens after an earlier occurrence of the one that is read."""
-    tokens = np.asarray(ids)
-    places = np.arange(len(tokens))
-    earlier = (tokens[:, None] == tokens) & (places[:, None] > places)
-    following = np.zeros_like(earlier)
-    following[:, 1:] = earlier[:, :-1]
-    np.fill_diagonal(following, False)  # right after it the query itself
-    return following
+def cells_of_text(rule: str, ids: Sequence[int]) -> np.ndarray:
+    """The cells of "previous" or "induction" in the maps of a decoder that read T ids, bool (T, T)."""
+    cells = rules.Cells.of_decoder(ids)
+    return (_BY_TOKENS[rule](cells) & cells.mask)[0]
 
 
 def cells_of(rule: str, batch: Batch) -> np.ndarray:
@@ -42,10 +34,8 @@ def cells_of(rule: str, batch: Batch) -> np.ndarray:
     n_keys = length if batch.source is None or rule != "source" else batch.source.size(1)
     cells = np.zeros((rows, length, n_keys), bool)
     for row, (ids, count) in enumerate(zip(batch.read.tolist(), batch.lengths)):
-        if rule == "previous":
-            cells[row, :count, :count] = previous_cells(count)
-        elif rule == "induction":
-            cells[row, :count, :count] = induction_cells(ids[:count])
+        if rule in _BY_TOKENS:
+            cells[row, :count, :count] = cells_of_text(rule, ids[:count])
         else:
             for query, keys in batch.origins[row]:
                 cells[row, query, list(keys)] = True

@@ -66,6 +66,16 @@ def build_model(settings: Settings, vocabulary: int, longest: int) -> Transforme
     return model
 
 
+def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float) -> float:
+    """Change the weights by one step at a learning rate; returns the loss before it."""
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.step()
+    return loss.item()
+
+
 def silence_feed_forward(model: nn.Module) -> None:
     """Make every feed-forward layer write zeros and never train: what is left is attention alone."""
     for module in model.modules():
@@ -124,12 +134,7 @@ class Run:
         batch = self.alphabet.batch([sample for sample in samples if sample.text not in self._known], self.has_encoder)
         logits = self._logits(batch, self.settings.look_ahead_mask)
         loss = F.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), ignore_index=PAD_ID)
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.param_groups[0]["lr"] = self._rate(self.step + 1)
-        self.optimizer.step()
-        self.losses.append(loss.item())
+        self.losses.append(train_step(self.model, self.optimizer, loss, self._rate(self.step + 1)))
         if self.step % CHECK_EVERY == 0:
             self.right = self._share_right()
         if self.step in self._steps or self.has_ended:

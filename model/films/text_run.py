@@ -16,8 +16,8 @@ from torch import Tensor
 
 from model.config import LanguageModelConfig
 from model.films.film import BYTE, Film, FilmText, command_of
-from model.films.rules import head_scores, induction_cells, previous_cells
-from model.films.run import frame_steps, silence_feed_forward
+from model.films.rules import cells_of_text, head_scores
+from model.films.run import frame_steps, silence_feed_forward, train_step
 from model.films.settings import MAX_SEED
 from model.language_model import LanguageModel
 from model.results.translation import module_of
@@ -85,9 +85,11 @@ class TextRun:
         self._texts = torch.tensor(texts)
         dice = random.Random(settings.seed)
         rows = [dice.sample(range(300, vocabulary), REPEATED) for _ in range(ROWS)]
-        self._repeated = torch.tensor([row + row for row in rows])
-        cells = {"previous": [previous_cells(2 * REPEATED)] * ROWS, "induction": [induction_cells(2 * r) for r in rows]}
-        self._cells = {rule: np.stack(of_rows) for rule, of_rows in cells.items()}
+        repeated = [row + row for row in rows]
+        self._repeated = torch.tensor(repeated)
+        self._cells = {
+            rule: np.stack([cells_of_text(rule, ids) for ids in repeated]) for rule in ("previous", "induction")
+        }
         torch.manual_seed(settings.seed)
         self.model = LanguageModel(
             LanguageModelConfig(
@@ -133,12 +135,7 @@ class TextRun:
         starts = torch.randint(len(self._train) - WINDOW - 1, (BATCH,), generator=self._places)
         windows = self._train[starts[:, None] + torch.arange(WINDOW + 1)]
         loss = self.model.loss(windows[:, :-1], windows[:, 1:])
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.param_groups[0]["lr"] = self._rate(self.step + 1)
-        self.optimizer.step()
-        self.losses.append(loss.item())
+        self.losses.append(train_step(self.model, self.optimizer, loss, self._rate(self.step + 1)))
         is_frame = self.step in self._steps
         if is_frame:
             self._film()

@@ -17,8 +17,9 @@ from tests.support.messages import unpack
 from tests.test_app import screen
 from viz.stage import assets
 from viz.views.cached import Request
+from viz.views.jobs import Stopped
 from viz.views.results import patching_results
-from viz.views.results.patching_results import Patchings, Stopped, TextsRequest
+from viz.views.results.patching_results import Patchings, TextsRequest
 
 A, B = "A man is tired.", "A man is too tired."
 

@@ -6,7 +6,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-Progress = Callable[[float], None]  # is called with the share that is done
+from model.text.errors import Problem
+
+Progress = Callable[[float], None]  # is called with the share that is done; raises Stopped where nobody wants the rest
+
+
+class Stopped(Problem):
+    """Nobody wants the result any more."""
 
 
 @dataclass
@@ -14,7 +20,14 @@ class _Job:
     lock: threading.Lock = field(default_factory=threading.Lock)
     share: float = 0.0
     is_done: bool = False
+    is_stopped: bool = False
     result: Any = None
+
+    def progress(self, share: float) -> None:
+        """Note how far it is; raises where nobody wants the result any more."""
+        self.share = share
+        if self.is_stopped:
+            raise Stopped("it was stopped")
 
 
 class Jobs:
@@ -34,12 +47,8 @@ class Jobs:
         job = self._job(key)
         with job.lock:  # others that ask for the same wait for it
             if not job.is_done:
-
-                def note(share: float) -> None:
-                    job.share = share
-
-                note(0.0)
-                job.result = compute(note)
+                job.is_stopped, job.share = False, 0.0
+                job.result = compute(job.progress)
                 job.is_done = True
             return job.result
 
@@ -48,6 +57,13 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(key)
         return 0.0 if job is None else 1.0 if job.is_done else job.share
+
+    def stop(self, key: Hashable) -> None:
+        """End the computation of a key, if one runs: its next `progress` raises Stopped."""
+        with self._lock:
+            job = self._jobs.get(key)
+        if job is not None:
+            job.is_stopped = True
 
     def _job(self, key: Hashable) -> _Job:
         with self._lock:

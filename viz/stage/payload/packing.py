@@ -1,9 +1,6 @@
 """One message to the browser: a JSON header, and beside it the arrays that the header points at.
 
-Layout: the length of the header in bytes (uint32, little endian), the header in UTF-8, spaces up to a multiple of
-eight, then the arrays, each beginning at a multiple of eight. In the header an array is
-`{"@": [offset, length, dtype, shape]}`, where the offset counts from the first array.
-`viz/web/recording/message/packed.js` reads it.
+`model.storage.packed` has the layout, which `viz/web/recording/message/packed.js` reads.
 """
 
 import hashlib
@@ -11,11 +8,12 @@ import json
 
 import numpy as np
 
+from model.storage.packed import Packed
+
 TYPES = ("u1", "u2", "i2", "i4", "f4")  # that browsers have
 NEAREST = {"b": "u1", "i": "i4", "u": "i4", "f": "f4"}  # to others, by kind
 SCALE = 65_535  # what 1 becomes where weights travel as 16-bit integers: an error of at most 8e-6
 SIGNED_SCALE = 32_767  # the same for numbers from -1 to 1
-_ALIGNED = 8
 
 
 def quantised(numbers: np.ndarray, signed: bool = False, limit: float = 1.0) -> tuple[np.ndarray, float]:
@@ -46,7 +44,7 @@ def pack(header: dict) -> bytes:
     Arrays travel in the nearest of TYPES (a TypeError where there is none), of texts each once. NaN outside of arrays
     becomes null.
     """
-    parts: list[bytes] = []
+    packed = Packed()
 
     def place_array(array: np.ndarray, **fields: object) -> dict:
         name = array.dtype.str[1:]
@@ -55,10 +53,7 @@ def pack(header: dict) -> bytes:
             if kind not in NEAREST:
                 raise TypeError(f"an array of {array.dtype} cannot travel")
             name = NEAREST[kind]
-        data = array.astype(name).tobytes()
-        place = [sum(map(len, parts)), len(data), name, array.shape]
-        parts.append(data + bytes(-len(data) % _ALIGNED))
-        return {"@": place, **fields}
+        return {**packed.place(array.astype(name, copy=False)), **fields}
 
     def travel(value: object) -> object:
         if isinstance(value, np.generic):
@@ -77,7 +72,5 @@ def pack(header: dict) -> bytes:
     if "NaN" in text or "Infinity" in text:  # looking for the numbers would take longer
         text = write(json.loads(text, parse_constant=lambda _: None))
     text = text.encode("utf-8")
-    stamp = hashlib.blake2b(b"".join([text, *parts]), digest_size=12).hexdigest()
-    text = b'{"stamp":"%s",%s' % (stamp.encode(), text[1:])
-    text += b" " * (-(len(text) + 4) % _ALIGNED)
-    return len(text).to_bytes(4, "little") + text + b"".join(parts)
+    stamp = hashlib.blake2b(b"".join([text, *packed.parts]), digest_size=12).hexdigest()
+    return packed.message(b'{"stamp":"%s",%s' % (stamp.encode(), text[1:]))

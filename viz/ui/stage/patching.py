@@ -19,6 +19,7 @@ from viz.text.language import current, using
 from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.changes import Changes
+from viz.views.jobs import Stopped
 from viz.views.results import patching_results as results
 from viz.views.results.patching_results import Patched, TextsRequest
 from viz.views.snippets import call, program
@@ -177,7 +178,7 @@ def _answer(texts: TextsRequest, part: str) -> dict[str, Any]:
         if part == results.OVERVIEW:
             return {**payload_of(texts, store.get(texts, [part])), "code": code_of(texts)}
         return dict(store.get(texts, [part]))
-    except results.Stopped:
+    except Stopped:
         return {"stopped": True}
     except ValueError as error:
         return {"reason": errors.sentence(error)}

@@ -101,7 +101,8 @@ class Corpus:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _of_checkpoint(checkpoint: str) -> Corpus | None:
+def corpus_of(checkpoint: str) -> Corpus | None:
+    """The index that ships with a checkpoint, if any; a ValueError says why it cannot be used."""
     loaded = cached.translator(checkpoint)
     if isinstance(loaded, Reader):
         return None
@@ -114,11 +115,6 @@ def _of_checkpoint(checkpoint: str) -> Corpus | None:
 def has_index(checkpoint: str) -> bool:
     """Whether an index stands beside the weights of a checkpoint."""
     return (checkpoints_folder() / checkpoint / index.FILE).is_file()
-
-
-def corpus_of(checkpoint: str) -> Corpus | None:
-    """The index that ships with a checkpoint, if any; a ValueError says why it cannot be used."""
-    return _of_checkpoint(checkpoint)
 
 
 @cached.cache_results(64)

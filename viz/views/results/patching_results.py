@@ -1,10 +1,8 @@
 """Activation patching between two texts: computed part by part, in whatever thread asks first, and remembered."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from model.text.errors import Problem
 from viz.views import cached, model_shelf
 from viz.views.cached import Request, Result, cache_results
 from viz.views.changes import Changes
+from viz.views.jobs import Jobs, Progress
 from viz.views.turns import in_turn
 
 MOST_KEPT = 64  # parts of all visitors
@@ -37,21 +36,24 @@ def pairs_of(model: str) -> list[TextPair]:
 
     Of these only the ones whose words are single tokens of the model.
     """
-    if model not in model_shelf.SHELF or model_shelf.SHELF.task(model) != model_shelf.DECODER:
-        return [pair for pair in PAIRS if pair.model == model]
-    return [pair for pair in LANGUAGE_MODEL_PAIRS if _has_words(model, pair)]
+    return [pair for pair in _pairs_for(model) if _has_words(model, pair)]
+
+
+def _pairs_for(model: str) -> list[TextPair]:
+    if model in model_shelf.SHELF and model_shelf.SHELF.task(model) == model_shelf.DECODER:
+        return list(LANGUAGE_MODEL_PAIRS)
+    return [pair for pair in PAIRS if pair.model == model]
 
 
 def _has_words(model: str, pair: TextPair) -> bool:
+    """Whether the words that a pair names, if it names any, are tokens of a model."""
+    if not pair.answer:
+        return True
     reader: Any = cached.translator(model)
     try:
         return reader.token(pair.answer) != reader.token(pair.against)
     except ValueError:
         return False
-
-
-class Stopped(Problem):
-    """Nobody wants the numbers any more."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class TextsRequest:
     def pair(self) -> TextPair | None:
         """The pair of those offered with the model that the texts are, if they are one."""
         texts = self.a.text, self.b.text
-        return next((pair for pair in pairs_of(self.a.model) if (pair.clean, pair.corrupted) == texts), None)
+        same = [pair for pair in _pairs_for(self.a.model) if (pair.clean, pair.corrupted) == texts]
+        return next((pair for pair in same if _has_words(self.a.model, pair)), None)
 
     @property
     def words(self) -> dict[str, str]:
@@ -93,58 +96,27 @@ class TextsRequest:
         return loaded.patching(self.a.translated(), self.b.translated(), **self.words, reverse=self.reverse)
 
 
-@dataclass
-class _Job:
-    """A part that is computed, or was."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    numbers: Numbers | None = None
-    share: float = 0.0  # of it that is done
-    is_stopped: bool = False
-
-    def progress(self, share: float) -> None:
-        """Note how far it is; raises where nobody wants the numbers any more."""
-        self.share = share
-        if self.is_stopped:
-            raise Stopped("it was stopped")
-
-
 class Patchings:
     """Numbers by texts and part, the newest; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._jobs: OrderedDict[tuple[TextsRequest, str], _Job] = OrderedDict()
+        self._jobs = Jobs(MOST_KEPT)
 
     def get(self, texts: TextsRequest, parts: Sequence[str]) -> Numbers:
         """The numbers of some parts; errors as in `TextsRequest.patching`, and `Stopped`."""
         lazy = _Lazy(texts)
         numbers: dict[str, Any] = {}
         for part in parts:
-            job = self._job(texts, part)
-            with job.lock:  # others that ask for the same wait for it
-                if (computed := job.numbers) is None:
-                    job.is_stopped, job.share = False, 0.0
-                    patching = lazy.patching  # before the turn: whoever has one waits for no file
-                    computed = job.numbers = in_turn(COMPUTE[part])(patching, job.progress)
-            numbers = merged(numbers, computed)
+            numbers = merged(numbers, self._jobs.get((texts, part), partial(lazy.compute, part)))
         return numbers
 
     def share(self, texts: TextsRequest, part: str) -> float:
         """How much of a part is done, from 0 to 1."""
-        return self._job(texts, part).share
+        return self._jobs.share((texts, part))
 
     def stop(self, texts: TextsRequest, part: str) -> None:
         """End the computation of a part, if one runs."""
-        self._job(texts, part).is_stopped = True
-
-    def _job(self, texts: TextsRequest, part: str) -> _Job:
-        with self._lock:
-            job = self._jobs.setdefault((texts, part), _Job())
-            self._jobs.move_to_end((texts, part))
-            while len(self._jobs) > MOST_KEPT:
-                self._jobs.popitem(last=False)
-            return job
+        self._jobs.stop((texts, part))
 
 
 class _Lazy:
@@ -157,6 +129,11 @@ class _Lazy:
     def patching(self) -> Patching:
         return self._texts.patching()
 
+    def compute(self, part: str, progress: Progress) -> Numbers:
+        """The numbers of a part."""
+        patching = self.patching  # before the turn: whoever has one waits for no file
+        return in_turn(COMPUTE[part])(patching, progress)
+
 
 def merged(one: Numbers, other: Numbers) -> dict[str, Any]:
     """Numbers of two parts as those of one: mappings in them are joined."""
@@ -165,9 +142,6 @@ def merged(one: Numbers, other: Numbers) -> dict[str, Any]:
         before = both.get(name)
         both[name] = merged(before, value) if isinstance(before, Mapping) and isinstance(value, Mapping) else value
     return both
-
-
-Progress = Callable[[float], None]
 
 
 def _overview(patching: Patching, progress: Progress) -> Numbers:
