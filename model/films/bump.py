@@ -19,6 +19,11 @@ class Bump:
     fast: float
 
 
+def are_near(step: int, other: int) -> bool:
+    """Whether two steps are no further apart than start and end of a window of `bump_of`."""
+    return max(step, other) <= RATIO * min(step, other)
+
+
 def bump_of(losses: np.ndarray) -> Bump | None:
     """The bump of losses (steps,) with the largest gain in slope; None where the loss never falls faster again.
 

@@ -48,7 +48,7 @@ class FilmText:
 
 @dataclass(frozen=True)
 class Mark:
-    """The frame in which something passes half of its way: a score of a head, or the loss (rule "loss")."""
+    """The frame in which the score of a head passes half of its end, or the loss (rule "loss") half of its fall."""
 
     rule: str
     layer: int
@@ -98,19 +98,21 @@ class Film:
         return int(layer), int(head)
 
     def mark(self, rule: str) -> Mark | None:
-        """The frame from which on the best head of a rule has half of its rise; None where it hardly rises."""
+        """The frame from which on the best head of a rule has half of its last score; None where it hardly rises."""
         layer, head = self.best_head(rule)
         curve = self.scores[rule][:, layer, head]
-        frame = half_way(curve, LEAST)
-        return None if frame is None else Mark(rule, layer, head, frame, float(curve[-1]))
+        first, last = float(curve[0]), float(curve[-1])
+        if not last - first >= LEAST:
+            return None
+        return Mark(rule, layer, head, first_of_the_rest(curve, last / 2), last)
 
     def marks(self) -> list[Mark]:
         """The marks of all rules and of the loss, in the order of their frames."""
         marks = [mark for rule in self.scores if (mark := self.mark(rule))]
         losses = np.array([self.loss_at(frame) for frame in range(self.n_frames)])
-        frame = half_way(-losses, LEAST)
-        if frame is not None:
-            marks.append(Mark("loss", 0, 0, frame, float(losses[-1])))
+        first, last = float(losses[0]), float(losses[-1])
+        if first - last >= LEAST:
+            marks.append(Mark("loss", 0, 0, first_of_the_rest(-losses, -(first + last) / 2), last))
         return sorted(marks, key=lambda mark: mark.frame)
 
     def recording(self, frame: int, text: int = 0) -> Recording:
@@ -150,13 +152,10 @@ class Film:
         return cls(settings.to_dict(), np.array(losses, np.float32), steps, right, scores, [text], is_solved)
 
 
-def half_way(curve: np.ndarray, least: float) -> int | None:
-    """The first place from which on a curve stays above half of its rise from first to last; None below `least`."""
-    first, last = float(curve[0]), float(curve[-1])
-    if not last - first >= least:
-        return None
-    below = np.flatnonzero(curve < (first + last) / 2)
-    return int(below[-1]) + 1
+def first_of_the_rest(curve: np.ndarray, level: float) -> int:
+    """The first place from which on a curve stays at a level or above it, where its last value is."""
+    below = np.flatnonzero(curve < level)
+    return int(below[-1]) + 1 if len(below) else 0
 
 
 def command_of(settings: Mapping[str, Any], defaults: Mapping[str, Any], *options: str) -> str:

@@ -17,9 +17,10 @@ from model.films.run import Run
 from model.films.settings import Settings
 from tests.support.messages import unpack
 from tests.test_app import screen
-from viz.pages.training import here
+from viz.pages.training import film_words, here
 from viz.pages.training.film_settings import CHANGES, changed
 from viz.pages.training.live import MAX_RUNS, LiveRun
+from viz.text.language import ENGLISH, LANGUAGES, begun, using
 
 OWN_CACHES = True
 
@@ -99,9 +100,12 @@ def test_a_change_that_was_recorded_stands_beside_the_film(quick):
     assert not at.exception
     first, second = films_shown(at)
     assert (first.settings["layers"], second.settings["layers"]) == (2, 1)
-    answer = screen.framed(at, "answer")
-    for name, film in (("As it is", first), ("One layer", second)):
-        assert name in answer and f"induction {film.scores['induction'][-1].max():.2f}" in answer
+    right = f"{second.right[-1]:.0%} is right by step {len(second.losses):,}"
+    expected = f"With two layers the task is solved by step {len(first.losses)}, with one layer {right}."
+    assert screen.framed(at, "answer") == expected
+    ends = [film.scores["induction"][-1].max() for film in (first, second)]
+    assert f"induction {ends[0]:.2f} and {ends[1]:.2f}" in screen.framed(at, "answer-note")
+    assert [film["name"] for film in film_message(at)["films"]] == ["With two layers", "With one layer"]
 
 
 def test_two_runs_train_together_and_differ_in_one_thing(quick):
@@ -114,6 +118,9 @@ def test_two_runs_train_together_and_differ_in_one_thing(quick):
     for film, run in zip(films, quick):
         np.testing.assert_array_equal(film.losses, run.frame().film.losses)
         assert len(film.losses) == FEW
+    shares = [f"{film.right[-1]:.0%}" for film in films]
+    expected = f"With learned positions {shares[0]} is right by step {FEW}, without positions {shares[1]} by step {FEW}."
+    assert screen.framed(at, "answer") == expected
     assert not at.button(key="film-train").disabled and at.button(key="film-stop").disabled
 
 
@@ -135,10 +142,24 @@ def test_of_real_text_each_film_says_whether_its_loss_has_a_bump(quick):
     note = screen.framed(at, "answer-note")
     films = films_shown(at)
     assert [film.settings["warmup"] for film in films] == [200, 1]
-    for name, film in zip(("Four layers", "Four layers, no warmup"), films):
+    ends = [float(film.losses[-9:].mean()) for film in films]
+    expected = f"With a warmup of 200 steps the loss ends at {ends[0]:.2f}, with no warmup at {ends[1]:.2f}."
+    assert screen.framed(at, "answer") == expected
+    for name, film in zip(("With a warmup of 200 steps", "With no warmup"), films):
         bump = bump_of(film.losses)
         expected = f"about step {bump.slow_step} it falls by {bump.slow:.2f}" if bump else "no bump"
         assert f"{name}: The loss has " in note and expected in note
+
+
+@pytest.mark.parametrize(("warmup", "is_near"), [(1, False), (100, False), (200, True), (300, True), (600, False)])
+def test_a_bump_is_said_to_come_with_the_end_of_the_warmup_where_it_does(warmup, is_near):
+    """Of a loss that falls a second time at step 300, by films whose warmups end elsewhere."""
+    steps = np.arange(1, 3001)
+    loss = 3 + 5 * steps**-0.4 + 1.5 / (1 + (steps / 300) ** 6.0)
+    film = replace(file.load(FILMS / "wikitext-2-layers.film"), losses=loss.astype(np.float32))
+    film = replace(film, settings={**film.settings, "warmup": warmup})
+    assert 200 < bump_of(film.losses).fast_step < 450
+    assert (f"near the end of the warmup, step {warmup}." in here.bump(film)) == is_near
 
 
 def test_a_head_that_is_clicked_opens_on_the_stage_at_its_step(quick):
@@ -168,11 +189,43 @@ def test_more_runs_than_the_machine_allows_are_one_sentence(quick, monkeypatch):
 
 
 @pytest.mark.parametrize("change", [code for code in CHANGES if code])
-def test_a_change_is_one_thing(change):
+def test_a_change_is_one_thing_and_names_both_runs(change):
     before = Settings.of("seen before", layers=3)
     after = changed(before, change)
     different = [name for name, value in before.to_dict().items() if after.to_dict()[name] != value]
     assert len(different) == 1
+    english = film_words.names_of_pair(before.to_dict(), after.to_dict())
+    for language in LANGUAGES:
+        with using(language):
+            names = film_words.names_of_pair(before.to_dict(), after.to_dict())
+        assert len(set(names)) == 2 and (language == ENGLISH or not set(names) & set(english))
+
+
+ENDS = {  # of two runs: solved by a step, or the share right by one
+    (("150", 1.0), ("200", 1.0)): "With two layers the task is solved by step 150, with one layer by step 200.",
+    (("1", 0.25), ("1", 0.0)): "With two layers 25% is right by step 1, with one layer 0% by step 1.",
+    (("2,000", 0.16), ("150", 1.0)): (
+        "With one layer the task is solved by step 150, with two layers 16% is right by step 2,000."
+    ),
+}
+
+
+@pytest.mark.parametrize(("ends", "sentence"), ENDS.items())
+def test_the_difference_of_two_runs_is_one_sentence(ends, sentence):
+    """Whichever of them solves the task, and after a single step, too."""
+    film = file.load(FILMS / "seen-before.film")
+    films = []
+    for layers, (step, share) in zip((2, 1), ends):
+        losses, right = np.ones(int(step.replace(",", "")), np.float32), np.full_like(film.right, share)
+        settings = {**film.settings, "layers": layers}
+        films.append(replace(film, settings=settings, losses=losses, right=right, is_solved=share == 1))
+    names = film_words.names_of_pair(*(film.settings for film in films))
+    assert film_words.difference(films, names) == sentence
+    for language in LANGUAGES:
+        with using(language):
+            names = film_words.names_of_pair(*(film.settings for film in films))
+            said = film_words.difference(films, names)
+        assert all(name in begun(said, small=True) for name in names), said
 
 
 def test_the_share_of_earlier_heads_is_that_of_score_parts(quick):

@@ -171,7 +171,11 @@ def two_runs_end_with_their_difference(page: Page) -> None:
     expect(page.get_by_test_id("film-counter")).to_have_text(re.compile(r"after step [1-9]\d* · .* · "))
     page.locator(".st-key-film-stop button").click()
     answer = page.locator(".hl-answer").first
-    expect(answer).to_have_text(re.compile("As it is: .*mirrored place.*Another seed: .*mirrored place"))
+    expect(answer).to_have_text(re.compile(r"^With seed 1 \d+% is right by step \d+, with seed 2 \d+% by step \d+\.$"))
+    rows = page.get_by_test_id("film-legend")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("With seed 1")
+    expect(rows.last).to_contain_text("With seed 2")
 
 
 def test_a_file_of_attention_is_opened(page, app_server, tmp_path):

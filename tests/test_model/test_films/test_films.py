@@ -13,7 +13,7 @@ import torch
 
 from model.films import file, shipped
 from model.films.batches import Alphabet
-from model.films.film import half_way
+from model.films.film import Film, FilmText
 from model.films.run import Run, frame_steps
 from model.films.settings import Settings
 from model.films.tasks import PAIRS, TASKS
@@ -176,11 +176,23 @@ def test_attention_alone_has_feed_forward_layers_that_write_nothing_and_never_le
     assert len(trace) == 2 and not any(value.any() for value in trace.values())
 
 
-def test_frames_stand_at_equal_ratios_and_marks_where_half_of_the_way_is_behind():
+def film_of(losses: list[float], scores: list[float]) -> Film:
+    """A film of one head, with a frame before the first step and one after each."""
+    frames = len(scores)
+    text = FilmText([], ["<s>"], {"decoder_self": np.zeros((frames, 1, 1, 1, 1), np.uint8)})
+    curves = {"previous": np.array(scores, np.float32)[:, None, None]}
+    steps, right = np.arange(frames), np.zeros(frames, np.float32)
+    return Film({}, np.array(losses, np.float32), steps, right, curves, [text])
+
+
+def test_frames_stand_at_equal_ratios_and_marks_where_half_of_the_end_is_passed_for_good():
     steps = frame_steps(2000)
     assert steps[0] == 0 and steps[-1] == 2000 and 45 <= len(steps) <= 61
-    assert half_way(np.array([0.0, 0.6, 0.2, 0.7, 1.0]), 0.1) == 3
-    assert half_way(np.array([0.0, 0.05]), 0.1) is None
+    marks = film_of([3.0] * 4, [0.3, 0.6, 0.2, 0.45, 0.8]).marks()
+    assert [(mark.rule, mark.frame, mark.end) for mark in marks] == [("previous", 3, pytest.approx(0.8))]
+    assert film_of([3.0] * 4, [0.3, 0.6, 0.2, 0.45, 0.35]).mark("previous") is None, "it hardly rises"
+    (mark,) = film_of([3.0, 3.0, *[1.0] * 12], [0.0] * 15).marks()
+    assert mark.rule == "loss" and mark.frame == 4, "the mean of the steps so far is half of the way down"
 
 
 def test_a_file_is_read_back_and_every_broken_one_is_one_sentence(tmp_path):

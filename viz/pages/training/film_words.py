@@ -1,13 +1,14 @@
 """What the films of Train here are called, and what is said of them: computed from the film that is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from model.films.film import EARLIER, Film, Mark
 from model.films.settings import Settings
 from model.films.tasks import TASKS
 from viz.pages.training.lab import SCHEDULES
 from viz.text import words
-from viz.text.language import format_count, message, messages, say
+from viz.text.language import begun, format_count, message, messages, say
 
 NAMES = {
     "backwards": message("Backwards"),
@@ -40,6 +41,25 @@ RULES = messages(previous="previous token", induction="induction", earlier="writ
 POSITIONS = messages(
     sinusoidal="sinusoidal", rotary="rotary", alibi="ALiBi", learned="learned positions", none="no positions"
 )
+WITH: dict[str, dict[Any, str]] = {  # how a sentence about a run with a setting begins
+    "layers": {
+        1: message("with one layer"),
+        2: message("with two layers"),
+        3: message("with three layers"),
+    },
+    "positions": messages(
+        sinusoidal="with sinusoidal positions",
+        rotary="with rotary positions",
+        alibi="with ALiBi",
+        learned="with learned positions",
+        none="without positions",
+    ),
+    "norm": messages(pre="with pre-norm", post="with post-norm"),
+    "look_ahead_mask": {
+        True: message("with the look-ahead mask"),
+        False: message("without the look-ahead mask"),
+    },
+}
 KINDS = messages(encoder_self="Encoder self", decoder_self="Decoder self", cross="Cross")
 
 
@@ -90,7 +110,7 @@ def answer(film: Film) -> str:
         rules = [rule for rule in film.scores if rule != EARLIER]
         scores = ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
         return say(
-            "After {n} steps no head has learned its rule: {scores}.", n=format_count(len(film.losses)), scores=scores
+            "By step {n} no head has learned its rule: {scores}.", n=format_count(len(film.losses)), scores=scores
         )
     parts = [
         say("{rule} at step {step}", rule=name_of_rule(mark.rule, task), step=format_count(int(film.steps[mark.frame])))
@@ -100,25 +120,68 @@ def answer(film: Film) -> str:
 
 
 def how_far(film: Film) -> str:
-    """How much is right, after how many steps."""
+    """How much is right, by which step."""
     step = format_count(len(film.losses))
     if film.is_solved:
-        return say("Solved after {step} steps.", step=step)
+        return say("Solved by step {step}.", step=step)
     if film.settings["task"] not in TASKS:
         first, last = film.loss_at(0), film.loss_at(film.n_frames - 1)
         return say("The loss falls from {first:.2f} to {last:.2f}.", first=first, last=last)
-    return say("After {step} steps {share:.0%} is right.", step=step, share=float(film.right[-1]))
+    return say("{share:.0%} is right by step {step}.", step=step, share=float(film.right[-1]))
+
+
+def names_of_pair(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """What two runs are called, by the one setting in which they differ; a ValueError where it is not one."""
+    different = [name for name in first if first[name] != second.get(name)]
+    if len(different) != 1:
+        raise ValueError(f"two runs differ in one setting, got {different}")
+    return [_name_of(different[0], settings[different[0]]) for settings in (first, second)]
+
+
+def _name_of(setting: str, value: Any) -> str:
+    """A setting of one of two runs, as a sentence about that run begins."""
+    if setting == "warmup":
+        return say("with no warmup") if value == 1 else say("with a warmup of {n} steps", n=format_count(value))
+    if setting == "seed":
+        return say("with seed {n}", n=value)
+    return say(WITH[setting][value])
 
 
 def difference(films: Sequence[Film], names: Sequence[str]) -> str:
-    """How two films ended that differ in one thing."""
-    ends = []
-    for film, name in zip(films, names):
-        task = str(film.settings["task"])
-        rules = [rule for rule in film.scores if rule != EARLIER]
-        scores = ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
-        ends.append(say("{name}: {end} Largest scores: {scores}.", name=name, end=how_far(film), scores=scores))
-    return " ".join(ends)
+    """In one sentence how the ends of two films differ, which `names_of_pair` has named."""
+    films_by_name = dict(zip(names, films))
+    a, b = sorted(names, key=lambda name: not films_by_name[name].is_solved)  # what has solved it is said first
+    first, second = films_by_name[a], films_by_name[b]
+    values = {
+        "a": begun(a),
+        "b": b,
+        "step": format_count(len(first.losses)),
+        "end": format_count(len(second.losses)),
+    }
+    if first.settings["task"] not in TASKS:
+        line = message("{a} the loss ends at {loss:.2f}, {b} at {other:.2f}.")
+        losses = [film.loss_at(film.n_frames - 1) for film in (first, second)]
+        return say(line, **values, loss=losses[0], other=losses[1])
+    if second.is_solved:
+        return say("{a} the task is solved by step {step}, {b} by step {end}.", **values)
+    other = float(second.right[-1])
+    if first.is_solved:
+        line = message("{a} the task is solved by step {step}, {b} {other:.0%} is right by step {end}.")
+        return say(line, **values, other=other)
+    line = message("{a} {share:.0%} is right by step {step}, {b} {other:.0%} by step {end}.")
+    return say(line, **values, share=float(first.right[-1]), other=other)
+
+
+def scores_of_pair(films: Sequence[Film]) -> str:
+    """The largest scores of two films at their ends, by rule."""
+    task = str(films[0].settings["task"])
+    line = message("{rule} {a:.2f} and {b:.2f}")
+    parts = []
+    for rule in films[0].scores:
+        if rule != EARLIER:
+            a, b = (float(film.scores[rule][-1].max()) for film in films)
+            parts.append(say(line, rule=name_of_rule(rule, task), a=a, b=b))
+    return say("Largest scores: {scores}.", scores=", ".join(parts))
 
 
 def component_words(task: str) -> dict[str, str]:
@@ -138,6 +201,7 @@ def component_words(task: str) -> dict[str, str]:
         "head": say("{kind}, layer {layer}, head {head}: open it on the stage"),
         "point": say("layer {layer}, head {head}, {rule}: {score} after step {step}"),
         "counter": say("after step {step}: {right} % right, loss {loss}"),
+        "layer": say("Layer {layer}"),
         "beside": say("{right} % right, loss {loss}"),
         "step": say("after step {step}"),
         "nothing": say("Click on a point of a curve, or on a tile, to open that head at that step on the stage."),

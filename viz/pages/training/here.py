@@ -9,21 +9,21 @@ import numpy as np
 import streamlit as st
 
 from model.films import file, shipped
-from model.films.bump import bump_of
+from model.films.bump import are_near, bump_of
 from model.films.film import Film
 from model.films.run import UNSEEN
 from model.films.settings import Settings
 from model.films.tasks import TASKS
 from model.text.errors import Problem
 from viz.pages.training import film_words
-from viz.pages.training.film_settings import CHANGES, changed, choose_change, choose_settings
+from viz.pages.training.film_settings import changed, choose_change, choose_settings
 from viz.pages.training.film_words import LEARNS, NAMES
 from viz.pages.training.live import LiveRun
 from viz.stage import assets
 from viz.stage.payload import message as stage_message
 from viz.stage.payload import packing
 from viz.text import errors
-from viz.text.language import format_count, message, say
+from viz.text.language import begun, format_count, message, say
 from viz.ui import controls, frame, shared, thumbnails
 from viz.ui.frame import Tile
 from viz.ui.stage import stage_page
@@ -53,12 +53,18 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Shown:
-    """One or two films that are shown together, what each is called, and the runs that make them, if any."""
+    """One or two films that are shown together, and the runs that make them, if any."""
 
     code: str  # with another one the film plays from its beginning
     films: list[Film]
-    names: list[str]
     runs: list[LiveRun]
+
+    @property
+    def names(self) -> list[str]:
+        """What each of two films is called, by what differs in them."""
+        if len(self.films) == 1:
+            return [""]
+        return film_words.names_of_pair(*(film.settings for film in self.films))
 
     @property
     def is_live(self) -> bool:
@@ -181,13 +187,9 @@ def shown_recorded(settings: Settings, change: str) -> Shown | None:
     first = recorded(default)
     if first is None:
         return None
-    films, names = [first], [say("As it is")]
-    if change:
-        other = recorded(changed(default, change))
-        if other is not None:
-            films.append(other)
-            names.append(say(CHANGES[change]))
-    return Shown(f"{settings.task}-{len(films)}-{change}", films, names, [])
+    other = recorded(changed(default, change)) if change else None
+    films = [first] if other is None else [first, other]
+    return Shown(f"{settings.task}-{len(films)}-{change}", films, [])
 
 
 def shown_runs(task: str) -> Shown | None:
@@ -195,16 +197,7 @@ def shown_runs(task: str) -> Shown | None:
     runs = runs_of(task)
     if not runs:
         return None
-    names = [say("As it is")]
-    if len(runs) > 1:
-        names.append(name_of_change(runs[0].settings, runs[1].settings))
-    return Shown(f"mine-{id(runs[0])}", [run.frame().film for run in runs], names, runs)
-
-
-def name_of_change(before: Settings, after: Settings) -> str:
-    """What is different in the second of two runs."""
-    codes = [code for code in CHANGES if code and changed(before, code) == after]
-    return say(CHANGES[codes[0]]) if codes else say("Changed")
+    return Shown(f"mine-{id(runs[0])}", [run.frame().film for run in runs], runs)
 
 
 def show(places: frame.Places) -> None:
@@ -313,9 +306,10 @@ def say_how_far(task: str, shown: Shown, text: str) -> None:
     if len(films) == 1:
         frame.answer(film_words.answer(films[0]) if ended else film_words.how_far(films[0]), " ".join(notes))
     elif ended:
+        notes.insert(0, film_words.scores_of_pair(films))
         frame.answer(film_words.difference(films, shown.names), " ".join(notes))
     else:
-        lines = [f"{name}: {film_words.how_far(film)}" for film, name in zip(films, shown.names)]
+        lines = [f"{begun(name)}: {film_words.how_far(film)}" for film, name in zip(films, shown.names)]
         frame.answer(" ".join(lines), " ".join(notes))
 
 
@@ -355,7 +349,7 @@ def show_film(task: str, shown: Shown, text: int) -> None:
             {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": film_words.describe_mark(film, mark)}
             for mark in (film.marks() if not shown.is_live else [])
         ]
-        films.append({"file": np.frombuffer(file.pack(film), np.uint8), "name": name, "marks": marks})
+        films.append({"file": np.frombuffer(file.pack(film), np.uint8), "name": begun(name), "marks": marks})
     payload = {
         "run": shown.code,
         "plays": not shown.runs,
@@ -415,12 +409,14 @@ def show_text(places: frame.Places) -> None:
     with places.question:
         frame.question(say("Do heads form the same way when a model reads real text?"))
     pair = [film, films[other]] if is_pair else [film]
-    labels = [say(TEXT_FILMS[each]) for each in ([name, other] if is_pair else [name])]
-    shown = Shown(f"{name}-{is_pair}-{text}", pair, labels, [])
+    shown = Shown(f"{name}-{is_pair}-{text}", pair, [])
     with places.answer:
-        line = film_words.difference(pair, labels) if is_pair else film_words.answer(film)
-        bumps = [f"{label}: {bump(each)}" for label, each in zip(labels, pair)] if is_pair else [bump(film)]
-        frame.answer(line, " ".join([*bumps, say(LEARNS[TEXT_TASK])]))
+        line, notes = film_words.answer(film), [bump(film)]
+        if is_pair:
+            line = film_words.difference(pair, shown.names)
+            notes = [f"{begun(label)}: {bump(each)}" for label, each in zip(shown.names, pair)]
+            notes.insert(0, film_words.scores_of_pair(pair))
+        frame.answer(line, " ".join([*notes, say(LEARNS[TEXT_TASK])]))
     with places.right_controls:
         picture = choose_picture(shown)
     with places.right:
@@ -447,6 +443,9 @@ def bump(film: Film) -> str:
             fast_step=format_count(bent.fast_step),
             fast=bent.fast,
         )
+        warmup = int(film.settings["warmup"])
+        if warmup > 1 and are_near(bent.fast_step, warmup):
+            line += " " + say("That is near the end of the warmup, step {step}.", step=format_count(warmup))
     return line + " " + induction(film)
 
 
@@ -456,7 +455,7 @@ def induction(film: Film) -> str:
     if mark is None:
         score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
         line = message(
-            "No induction head forms in {n} steps at this size (largest score {score:.2f}): whatever bends the "
+            "No induction head forms by step {n} at this size (largest score {score:.2f}): whatever bends the "
             "loss here, no such head does."
         )
         return say(line, n=format_count(len(film.losses)), score=score)

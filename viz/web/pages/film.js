@@ -29,7 +29,9 @@ import { paintMap } from "./film_maps.js";
 const BEAT = 180; // milliseconds per frame
 const BELOW = 12; // pixels under the film
 const LOWEST = 470; // pixels of a film in a low window
-const TILE = 44; // pixels of a tile at least, where heads fit side by side
+const CURVES = 0.38; // of the film's height that its curves have
+const [PLAYER, NAME] = [112, 22]; // pixels of slider, legend and sentence; of a name above tiles, or a score under them
+const [READABLE, LARGEST, GAP] = [72, 170, 6]; // pixels of a tile, where so many fit side by side, and between two
 
 class FilmPlayer {
   /** @type {ReturnType<typeof setInterval> | null} */ playing = null;
@@ -112,11 +114,14 @@ class FilmPlayer {
         }),
       ),
     );
-    const kinds = Object.keys(open.maps).map((kind) => {
-      const rows = tiles.filter((tile) => tile.kind === kind);
-      const heads = open.maps[kind][0][0].length;
-      const grid = el("div.film-grid", { style: `--hl-heads:${heads}` }, rows.map(({ box }) => box));
-      return el("div.film-kind", [Object.keys(open.maps).length > 1 && el("small", words[kind]), grid]);
+    const kinds = Object.entries(open.maps).map(([kind, [layers]]) => {
+      const blocks = layers.map((heads, layer) => {
+        const boxes = tiles.filter((tile) => tile.kind === kind && tile.layer === layer).map(({ box }) => box);
+        const grid = el("div.film-grid", { style: `--hl-heads:${heads.length}` }, boxes);
+        return el("div.film-layer", [layers.length > 1 && el("small", fill(words.layer, { layer })), grid]);
+      });
+      const name = Object.keys(open.maps).length > 1 && el("small", words[kind]);
+      return el("div.film-kind", [name, el("div.film-layers", blocks)]);
     });
     const board = el("div.film-board", [this.films.length > 1 && el("b", name), el("div.film-kinds", kinds)]);
     if (number === 0) setChildren(this.boards);
@@ -153,24 +158,47 @@ class FilmPlayer {
     this.draw();
   }
 
-  /** Takes the height that is left of the window. */
+  /** Takes the height that is left of the window, or more where its tiles need it. */
   resize() {
     if (!this.films.length) return;
     const top = this.box.getBoundingClientRect().top + scrollY;
     const isNarrow = innerWidth < 640;
-    const rows = Math.max(...this.films.flatMap(({ film }) => Object.values(film.texts[0].maps).map((maps) => maps[0].length)));
-    const needed = (rows * (TILE + 22) + 112) / 0.62; // of many layers the page scrolls
-    const height = isNarrow ? 0 : Math.max(LOWEST, needed, innerHeight - top - BELOW);
-    this.box.style.height = height ? `${height}px` : "";
-    this.curves.resize(this.box.clientWidth, isNarrow ? 220 : Math.round(height * 0.38));
-    const kinds = this.boards.querySelectorAll(".hl-film-kind").length || 1;
-    const heads = Math.max(...this.films.map(({ film }) => Object.values(film.texts[0].maps)[0][0][0].length));
-    const room = isNarrow ? Infinity : (height * 0.62 - 112 - 20 * (this.films.length > 1 ? 1 : 0)) / rows - 22;
-    const isWide = this.box.clientWidth > 560;
-    const across = isWide ? kinds : 1;
-    const width = (this.box.clientWidth - 16 * across) / (across * heads) - 6;
-    this.box.style.setProperty("--hl-tile", `${Math.max(26, Math.min(room, width, 170))}px`);
+    const height = isNarrow ? 0 : Math.max(LOWEST, innerHeight - top - BELOW);
+    const curves = isNarrow ? 220 : Math.round(height * CURVES);
+    this.curves.resize(this.box.clientWidth, curves);
+    const { tile, across, needed } = this.arrangement(isNarrow ? Infinity : height - curves - PLAYER);
+    this.box.style.height = isNarrow ? "" : `${Math.max(height, curves + PLAYER + needed)}px`;
+    this.box.style.setProperty("--hl-tile", `${tile}px`);
+    this.box.style.setProperty("--hl-across", String(across));
     this.draw();
+  }
+
+  /**
+   * How large tiles are, how many layers stand side by side, and the height of all: as large as the width allows, in a
+   * height that is never too low for tiles that one can read.
+   * @param {number} room  pixels of height
+   */
+  arrangement(room) {
+    const maps = this.films.map(({ film }) => Object.values(film.texts[0].maps));
+    const layers = Math.max(...maps.flat().map((frames) => frames[0].length));
+    const heads = Math.max(...maps.flat().map((frames) => frames[0][0].length));
+    const width = this.box.clientWidth;
+    const isWide = width > 560;
+    const kinds = isWide ? maps[0].length : 1;
+    const names = NAME * (Number(this.films.length > 1) + Number(maps[0].length > 1));
+    let best = { tile: 0, across: 1, needed: 0 };
+    for (const beside of isWide ? [this.films.length, 1] : [1]) // films side by side, or under each other
+      for (let across = 1; across <= (isWide ? layers : 1); across++) {
+        const rows = (this.films.length / beside) * (isWide ? 1 : maps[0].length) * Math.ceil(layers / across);
+        const columns = beside * kinds * across;
+        const row = NAME * (layers > 1 ? 2 : 1); // the name of the layer, and the scores
+        const fits = Math.min(LARGEST, (width - 20 * columns) / (columns * heads) - GAP);
+        const above = (this.films.length / beside) * names;
+        const tile = Math.floor(Math.max(26, Math.min(fits, Math.max(READABLE, (room - above) / rows - row))));
+        const needed = above + rows * (tile + row);
+        if (tile > best.tile || (tile === best.tile && needed < best.needed)) best = { tile, across, needed };
+      }
+    return best;
   }
 
   draw() {

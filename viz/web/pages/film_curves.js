@@ -15,6 +15,10 @@ const COLOURS = { previous: LINES[0], induction: LINES[3], source: LINES[2], ear
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 20, 8, 34];
 const NEAR = 14; // pixels about a point that belong to it
 
+/** A piece of a line as the film of that number has it. @param {number} number @param {string} [colour] */
+const sample = (number, colour = "currentColor") =>
+  el("i", { style: `border-top: 2px ${number ? "dashed" : "solid"} ${colour}`, "aria-hidden": "true" });
+
 export class Curves {
   /** @type {Point[]} */ points = [];
   width = 300;
@@ -26,7 +30,7 @@ export class Curves {
     const click = (/** @type {MouseEvent} */ event) => this.clicked(event);
     const onmousemove = (/** @type {MouseEvent} */ event) => this.point(event);
     this.canvas = el("canvas", { role: "img", "data-testid": "film-curves", onclick: click, onmousemove });
-    this.legend = el("p.film-legend");
+    this.legend = el("div.film-legend");
     this.box = el("div.film-curves", [this.canvas, this.legend]);
   }
 
@@ -146,20 +150,20 @@ export class Curves {
     pen.fill();
   }
 
-  /** What each colour is, with its value at the step. @param {Loaded[]} films @param {number} step @param {Record<string, string>} words */
+  /** What each colour is, with its value at the step; two films have a row each. @param {Loaded[]} films @param {number} step @param {Record<string, string>} words */
   name(films, step, words) {
-    const [{ film, curves }] = films;
-    const frame = frameAt(film, step);
-    const parts = curves
-      .filter(({ isBest }) => isBest)
-      .map(({ rule, values, layer, head }) => {
-        const place = rule === "loss" || rule === "right" ? "" : ` · ${layer}.${head} ·`;
-        const swatch = el("i", { style: `background:${this.colour(rule)}` });
-        return el("span", [swatch, `${words[rule]}${place} ${decimals(values[frame], 2)}`]);
-      });
-    const dashed = films.length > 1 && el("span", `- - ${films[1].name}`);
-    setChildren(this.legend, parts, dashed);
-    this.canvas.ariaLabel = parts.map((part) => part.textContent).join(", ");
+    const rows = films.map(({ film, curves, name }, number) => {
+      const frame = frameAt(film, step);
+      const parts = curves
+        .filter(({ isBest }) => isBest)
+        .map(({ rule, values, layer, head }) => {
+          const place = rule === "loss" || rule === "right" ? "" : ` · ${layer}.${head} ·`;
+          return el("span", [sample(number, this.colour(rule)), `${words[rule]}${place} ${decimals(values[frame], 2)}`]);
+        });
+      return el("p", { "data-testid": "film-legend" }, [films.length > 1 && el("b", [sample(number), name]), parts]);
+    });
+    setChildren(this.legend, rows);
+    this.canvas.ariaLabel = rows.map((row) => [...row.children].map(({ textContent }) => textContent).join(", ")).join("; ");
   }
 
   /** @param {MouseEvent} event */
