@@ -118,8 +118,8 @@ def test_two_runs_train_together_and_differ_in_one_thing(quick):
     for film, run in zip(films, quick):
         np.testing.assert_array_equal(film.losses, run.frame().film.losses)
         assert len(film.losses) == FEW
-    shares = [f"{film.right[-1]:.0%}" for film in films]
-    expected = f"With learned positions {shares[0]} is right by step {FEW}, without positions {shares[1]} by step {FEW}."
+    first, second = (f"{film.right[-1]:.0%}" for film in films)
+    expected = f"With learned positions {first} is right by step {FEW}, without positions {second} by step {FEW}."
     assert screen.framed(at, "answer") == expected
     assert not at.button(key="film-train").disabled and at.button(key="film-stop").disabled
 

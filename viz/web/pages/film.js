@@ -37,6 +37,7 @@ class FilmPlayer {
   /** @type {ReturnType<typeof setInterval> | null} */ playing = null;
   /** @type {Loaded[]} */ films = [];
   /** @type {number[]} */ steps = [0];
+  /** @type {HTMLElement[]} */ names = []; // of two films, with how far they are
   place = 0;
   stamp = "";
   run = "";
@@ -94,11 +95,11 @@ class FilmPlayer {
 
   /** Builds the tiles of all heads. */
   build() {
-    this.tiles = this.films.flatMap(({ film, name }, number) => this.board(film, name, number));
+    this.tiles = this.films.flatMap(({ film }, number) => this.board(film, number));
   }
 
-  /** @param {Film} film @param {string} name @param {number} number */
-  board(film, name, number) {
+  /** @param {Film} film @param {number} number */
+  board(film, number) {
     const { words, text } = /** @type {FilmMessage} */ (this.message);
     const open = film.texts[Math.min(text, film.texts.length - 1)];
     const tiles = Object.entries(open.maps).flatMap(([kind, frames]) =>
@@ -120,11 +121,16 @@ class FilmPlayer {
         const grid = el("div.film-grid", { style: `--hl-heads:${heads.length}` }, boxes);
         return el("div.film-layer", [layers.length > 1 && el("small", fill(words.layer, { layer })), grid]);
       });
-      const name = Object.keys(open.maps).length > 1 && el("small", words[kind]);
-      return el("div.film-kind", [name, el("div.film-layers", blocks)]);
+      const title = Object.keys(open.maps).length > 1 && el("small", words[kind]);
+      return el("div.film-kind", [title, el("div.film-layers", blocks)]);
     });
-    const board = el("div.film-board", [this.films.length > 1 && el("b", name), el("div.film-kinds", kinds)]);
-    if (number === 0) setChildren(this.boards);
+    if (number === 0) {
+      setChildren(this.boards);
+      this.names = [];
+    }
+    const name = el("b#film-name");
+    this.names.push(name);
+    const board = el("div.film-board", [this.films.length > 1 && name, el("div.film-kinds", kinds)]);
     this.boards.append(board);
     return tiles;
   }
@@ -167,7 +173,7 @@ class FilmPlayer {
     const curves = isNarrow ? 220 : Math.round(height * CURVES);
     this.curves.resize(this.box.clientWidth, curves);
     const { tile, across, needed } = this.arrangement(isNarrow ? Infinity : height - curves - PLAYER);
-    this.box.style.height = isNarrow ? "" : `${Math.max(height, curves + PLAYER + needed)}px`;
+    this.box.style.minHeight = isNarrow ? "" : `${Math.max(height, curves + PLAYER + needed)}px`;
     this.box.style.setProperty("--hl-tile", `${tile}px`);
     this.box.style.setProperty("--hl-across", String(across));
     this.draw();
@@ -209,13 +215,13 @@ class FilmPlayer {
     this.slider.value = String(this.place);
     setChildren(this.play, this.playing ? "❚❚" : "▶");
     this.play.ariaLabel = this.playing ? words.pause : words.play;
-    const parts = this.films.map(({ film }) => {
+    this.films.forEach(({ film, name }, number) => {
       const frame = frameAt(film, step);
       const shown = { step: String(step), loss: decimals(lossAt(film, frame), 2), right: decimals(100 * film.right[frame], 0) };
-      return fill(this.films.length > 1 ? words.beside : words.counter, shown);
+      if (this.films.length > 1) setChildren(this.names[number], `${name}: ${fill(words.beside, shown)}`);
+      else setChildren(this.counter, fill(words.counter, shown));
     });
-    const before = this.films.length > 1 ? [fill(words.step, { step: String(step) })] : [];
-    setChildren(this.counter, [...before, ...parts].join(" · "));
+    if (this.films.length > 1) setChildren(this.counter, fill(words.step, { step: String(step) }));
     this.curves.draw(this.films, step, words);
     for (const tile of this.tiles ?? []) {
       const frame = frameAt(tile.film, step);
