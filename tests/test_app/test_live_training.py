@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from dataclasses import replace
 
@@ -99,6 +101,20 @@ def test_a_paused_run_can_be_stopped():
     run.pause()
     run.stop()
     assert not run.active
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a thread has a priority of its own")
+def test_what_visitors_ask_for_goes_before_a_run(quick):
+    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    priorities = []
+
+    def look() -> bool:  # asked in the thread of the run
+        priorities.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        return True
+
+    wait(LiveRun(Settings(), look))
+    assert set(priorities) == {max(before, live.NICE)}
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
 
 
 def test_no_more_than_so_many_train_at_a_time_and_paused_ones_keep_nobody_waiting():

@@ -1,6 +1,8 @@
 """A training that visitors look on at: a `Run` in a thread of its own; MAX_RUNS at a time (paused ones apart)."""
 
 import math
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +19,7 @@ MAX_RUNS = 2  # at a time, of all visitors
 # Seconds without a look until a run ends by itself; more than a minute, as hidden tabs of browsers look.
 FORGOTTEN_AFTER = 90.0
 GONE_AFTER = 5.0  # seconds until it ends when whom it is for is gone: a connection may break and come back
+NICE = 10  # of its thread: pages and what visitors ask for go first
 _CHANGING = threading.Lock()  # the status of runs
 _RUNS = WeakSet()
 
@@ -84,6 +87,9 @@ class LiveRun:
                 self._status = status
 
     def _work(self) -> None:
+        if sys.platform == "linux":  # where a thread has a priority of its own, which threads of its sums inherit
+            here = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, here, max(NICE, os.getpriority(os.PRIO_PROCESS, here)))
         try:
             while self.active:
                 if end := self._end():
