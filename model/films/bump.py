@@ -20,7 +20,7 @@ class Bump:
 
 
 def are_near(step: int, other: int) -> bool:
-    """Whether two steps are no further apart than start and end of a window of `bump_of`."""
+    """Whether two steps are at most as far apart as start and end of a window of `bump_of`."""
     return max(step, other) <= RATIO * min(step, other)
 
 

@@ -129,6 +129,8 @@ def test_what_the_cards_on_emergence_say_is_so_in_the_films() -> None:
     previous, induction = passes("seen-before", "previous", 0.5), passes("seen-before", "induction", 0.5)
     assert (previous, induction) == (int(first["first"]), int(first["second"]))
     assert abs(previous - induction) < 0.2 * int(first["all"]), "both together"
+    rises = np.diff(films.load(CHECKPOINTS / "films" / "seen-before.film").scores["previous"][[0, -1], 0], axis=0)
+    assert (rises > 0.1).sum() > 1, "several heads share the helper's work"
     two, one, without = (
         films.load(CHECKPOINTS / "films" / f"seen-before{name}.film") for name in ("", "-one-layer", "-no-positions")
     )

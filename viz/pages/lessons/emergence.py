@@ -77,7 +77,7 @@ STORY = Story(
     ("The helper, long before", "Both together, within a few steps", "The induction head, long before"),
     "Of {all} steps the induction head has half of its score by {second}, the previous-token head by {first}.",
     "One is of no use without the other. A score is the mean weight on the place that the rule names, in 48 unseen "
-    "texts. This is one run; others differ.",
+    "texts, of the best head alone: several heads share the helper's work. This is one run; others differ.",
     Figures(lambda answered: _scores("previous", "induction") if answered else _loss(), "training", _query),
     right=1,
 )

@@ -132,10 +132,8 @@ def how_far(film: Film) -> str:
 
 def names_of_pair(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     """What two runs are called, by the one setting in which they differ; a ValueError where it is not one."""
-    different = [name for name in first if first[name] != second.get(name)]
-    if len(different) != 1:
-        raise ValueError(f"two runs differ in one setting, got {different}")
-    return [_name_of(different[0], settings[different[0]]) for settings in (first, second)]
+    (setting,) = [name for name in first if first[name] != second.get(name)]
+    return [_name_of(setting, settings[setting]) for settings in (first, second)]
 
 
 def _name_of(setting: str, value: Any) -> str:

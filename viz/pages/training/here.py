@@ -148,7 +148,7 @@ def tile_note() -> str:
 
 
 @cache
-def _map_pixels(task: str) -> tuple[np.ndarray, str] | None:
+def _map_pixels(task: str) -> tuple[np.ndarray, int] | None:
     """The head that knows best at the end of the film of a task, as pixels, and after how many steps it is solved."""
     film = recorded(Settings.of(task)) if task in TASKS else next(iter(text_films().values()), None)
     if film is None:
@@ -163,7 +163,7 @@ def _map_pixels(task: str) -> tuple[np.ndarray, str] | None:
     kind = "cross" if rule == "source" and "cross" in maps else "decoder_self"
     weights = maps[kind][-1, layer, head] / 255.0
     mask = np.tri(*weights.shape, dtype=bool) if kind == "decoder_self" else None
-    return thumbnails.weight_pixels(weights, mask), format_count(len(film.losses))
+    return thumbnails.weight_pixels(weights, mask), len(film.losses)
 
 
 def task_tiles() -> list[Tile]:
@@ -176,7 +176,7 @@ def task_tiles() -> list[Tile]:
         runs = runs_of(task)
         note = say("{share:.0%} right", share=runs[0].frame().right) if runs else ""
         if not note and picture:
-            note = say("{n} steps", n=picture[1])
+            note = say("{n} steps", n=format_count(picture[1]))
         tiles.append(Tile(task, say(NAMES[task]), note, pixels=picture and picture[0]))
     return tiles
 
