@@ -17,8 +17,8 @@ from model.storage.checkpoint import checkpoints_folder
 from tests.support.javascript import node
 from tests.test_viz.test_web.test_engine.comparing import Request, assert_same, near
 from viz.text.words import EXAMPLES
+from viz.text.words_positions import ENCODINGS, RELATIVE
 from viz.views.results import position_results
-from viz.views.results.position_results import ENCODINGS, RELATIVE
 
 SIZES = ((50, 64), (8, 8), (13, 8), (128, 16), (40, 256), (99, 32))
 TRAINED = "learned"  # which is recorded
