@@ -55,8 +55,8 @@ def show_kernels(page: Page) -> None:
     kernels = position_results.kernels(name)
     own: str = getattr(cached.translator(name).config, "positional", "none")
     text, shares = read_shares(page, name)
-    strength = shares if shares and own in IN_STREAM else {kind: _spread(of_kind) for kind, of_kind in kernels.items()}
-    default = _strongest(strength)
+    strength = shares if shares and own in IN_STREAM else {kind: spread(of_kind) for kind, of_kind in kernels.items()}
+    default = strongest(strength)
     with page.places.left_controls:
         frame.note(say(OF_HEADS["kernels"], model=name))
     with page.places.left:
@@ -119,12 +119,13 @@ def _answer(kernel: np.ndarray, name: str) -> str:
     return say(OF_HEADS[line], name=name, back=abs(offset), n=count, total=len(kernel))
 
 
-def _spread(kernels: np.ndarray) -> np.ndarray:
+def spread(kernels: np.ndarray) -> np.ndarray:
     """How much the scores of each head differ by distance, (L, H)."""
     return np.array([[by_distance(head)[1].std() for head in heads] for heads in kernels])
 
 
-def _strongest(strength: dict[str, np.ndarray]) -> tuple[str, int, int]:
+def strongest(strength: dict[str, np.ndarray]) -> tuple[str, int, int]:
+    """Kind, layer and head of the largest of some numbers of heads, (L, H) by kind."""
     kind = max(strength, key=lambda code: strength[code].max())
     layer, head = np.unravel_index(strength[kind].argmax(), strength[kind].shape)
     return kind, int(layer), int(head)

@@ -34,7 +34,7 @@ def reading(page: Page) -> str:
     if page.first != own:
         label = say(ENCODINGS[code][0]) if (code := _code(own)) in ENCODINGS else own
         return escape(say(OF_HEADS["not_in_model"], model=name, own=label))
-    return _strongest(page, name)
+    return _links(page, name)
 
 
 def _code(positional: str) -> str:
@@ -64,15 +64,20 @@ def read_shares(page: Page, name: str) -> tuple[str, dict[str, np.ndarray]]:
     return page.text, {}
 
 
-def _strongest(page: Page, name: str) -> str:
+def strongest(shares: dict[str, np.ndarray]) -> list[tuple[str, int, int]]:
+    """Kind, layer and head of the few heads that read positions most; none that hardly reads them."""
+    places = [(kind, layer, head) for kind, of_kind in shares.items() for layer, head in np.ndindex(of_kind.shape)]
+    values = np.concatenate([of_kind.ravel() for of_kind in shares.values()])
+    return [places[place] for place in np.argsort(-values, kind="stable")[:MOST] if values[place] >= LEAST]
+
+
+def _links(page: Page, name: str) -> str:
     """The heads with the largest shares, as links that open them with the view Why."""
     text, shares = read_shares(page, name)
     if not shares:
         return ""
-    places = [(kind, *place) for kind, of_kind in shares.items() for place in np.ndindex(of_kind.shape)]
-    values = np.concatenate([of_kind.ravel() for of_kind in shares.values()])
-    strongest = [place for place in np.argsort(-values, kind="stable")[:MOST] if values[place] >= LEAST]
-    if not strongest:
+    places = strongest(shares)
+    if not places:
         return escape(say(OF_HEADS["nobody"], model=name))
     if isinstance(cached.translator(name), Writer):
         stage, shown = "language_model", View(text=text, model=name)
@@ -80,15 +85,9 @@ def _strongest(page: Page, name: str) -> str:
         stage, shown = "", View(text=text, model=name, beam=1)
     query = shown.address() | {"view": "why"}
     links = []
-    for place in strongest:
-        kind, layer, head = places[place]
-        label = say(
-            OF_HEADS["read_by"],
-            kind=say(words.SHORT_KINDS[kind]),
-            layer=layer,
-            head=head,
-            share=values[place],
-        )
-        links.append(language_menu.link(label, stage, query | place_of_head(*places[place])))
+    for kind, layer, head in places:
+        share = shares[kind][layer, head]
+        label = say(OF_HEADS["read_by"], kind=say(words.SHORT_KINDS[kind]), layer=layer, head=head, share=share)
+        links.append(language_menu.link(label, stage, query | place_of_head(kind, layer, head)))
     about = escape(say(OF_HEADS["read"], model=name))
     return f'{about} <span data-testid="positions-read">{" · ".join(links)}</span>'

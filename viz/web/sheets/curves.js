@@ -4,7 +4,7 @@ import { LINES } from "../recording/pictures/theme.js";
 import { formatNumber } from "../recording/text/sentences.js";
 import { textWidth } from "../recording/text/text.js";
 import { el, setChildren } from "../stage/frame/dom.js";
-import { heightOf } from "./size.js";
+import { cellWidth, heightOf } from "./size.js";
 import { extent, linearTicks, logTicks, nearest, scale } from "./ticks.js";
 
 /** @typedef {import("./types.js").Curves} Curves */
@@ -63,30 +63,32 @@ export class CurvesView {
 
   /** @param {Curves} part @param {number} width @param {number} height */
   draw(part, width, height) {
-    const { panels, xAxis, logX = false, cursor } = part;
+    const { panels, xAxis, logX = false, cursor, under } = part;
     const ranges = panels.map((panel) => rangeOf(panel));
     const each = (height - TOP - BOTTOM - BETWEEN * (panels.length - 1)) / panels.length;
     const ticks = panels.map(({ log }, i) => ticksOf(ranges[i], Boolean(log), Math.max(2, Math.min(MOST_TICKS, Math.floor(each / Y_TICKS)))));
     const written = ticks.flat().map((tick) => this.write(tick));
-    const left = 12 + GLYPH * Math.max(...written.map(textWidth));
-    const range = extent(panels.flatMap(({ lines }) => lines.map(({ x }) => x)), logX);
-    this.x = scale(range, [left, width - RIGHT], logX);
+    const left = under?.left ?? 12 + GLYPH * Math.max(...written.map(textWidth));
+    const right = under ? left + under.columns * cellWidth(width, left, under.columns) : width - RIGHT;
+    /** @type {[number, number]} */
+    const range = under ? [-0.5, under.columns - 0.5] : extent(panels.flatMap(({ lines }) => lines.map(({ x }) => x)), logX);
+    this.x = scale(range, [left, right], logX);
     this.placed = panels.map((panel, i) => {
       const top = TOP + i * (each + BETWEEN);
       const bottom = top + each;
       return { panel, top, bottom, ticks: ticks[i], y: scale(ranges[i], [bottom, top], Boolean(panel.log)) };
     });
-    const across = ticksOf(range, logX, Math.max(2, Math.floor((width - left - RIGHT) / X_TICKS)));
+    const across = ticksOf(range, logX, Math.max(2, Math.floor((right - left) / X_TICKS)));
     const axis = across.map((tick) => {
       const isLast = this.x(tick) > width - RIGHT - GLYPH;
       return text(isLast ? width : this.x(tick), height - BOTTOM + 15, this.write(tick), isLast ? "end" : "middle");
     });
     const marked = cursor === undefined ? "" : rule([this.x(cursor), TOP, this.x(cursor), height - BOTTOM], "cursor");
-    const parts = this.placed.map((placed) => this.panel(placed, [left, width - RIGHT]));
+    const parts = this.placed.map((placed) => this.panel(placed, [left, right]));
     Object.assign(this.svg.style, { width: `${width}px`, height: `${height}px` });
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     // Numbers, colours of ours, and texts whose signs are escaped.
-    this.svg.innerHTML = [...parts, ...axis, marked, text(width - RIGHT, height - 3, xAxis, "end")].join("");
+    this.svg.innerHTML = [...parts, ...axis, marked, text(right, height - 3, xAxis, "end")].join("");
   }
 
   /** One panel: its axis, its lines, what is marked. @param {Placed} placed @param {[number, number]} sides */

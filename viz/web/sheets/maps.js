@@ -1,14 +1,14 @@
 // Tables of numbers as pictures, side by side and equally high: a cell is a part of a canvas, so that thousands of cells
 // cost nothing; one button moves over them with the arrow keys and says what is there.
 
-import { BLOCKED, DIVERGING, DIVERGING_ON_DARK, MAY_ATTEND, SEQUENTIAL, colours } from "../recording/pictures/theme.js";
+import { BLOCKED, DIVERGING, DIVERGING_ON_DARK, LINES, MAY_ATTEND, SEQUENTIAL, colours } from "../recording/pictures/theme.js";
 import { fill, formatNumber } from "../recording/text/sentences.js";
 import { textWidth } from "../recording/text/text.js";
 import { button, dress, el, setChildren } from "../stage/frame/dom.js";
 import { isDark } from "../stage/frame/page_colours.js";
 import { arrows } from "../stage/frame/widgets.js";
 import { arrange } from "./controls.js";
-import { heightOf } from "./size.js";
+import { cellWidth, heightOf } from "./size.js";
 import { clicked } from "./types.js";
 
 /** @typedef {import("./types.js").Context} Context */
@@ -144,8 +144,9 @@ class OneMap {
   /** The width of a cell, and the pixels that names of rows take. */
   across() {
     const { rows, columns } = this.map;
-    this.corner.left = 8 + GLYPH * Math.max(1, ...rows.map((name) => Math.min(MOST_LETTERS, textWidth(name))));
-    return Math.max(0.5, Math.min(WIDEST, (this.plot.clientWidth - this.corner.left - 2) / Math.max(1, columns.length)));
+    const longest = Math.max(1, ...rows.map((name) => Math.min(MOST_LETTERS, textWidth(name))));
+    this.corner.left = Math.max(this.part.left ?? 0, 8 + GLYPH * longest);
+    return cellWidth(this.plot.clientWidth, this.corner.left, columns.length);
   }
 
   /** @param {number} room  pixels of height @param {number} above  pixels of the names of columns @param {boolean} dark */
@@ -157,13 +158,17 @@ class OneMap {
     if (map.values.length > 200) this.cell.height = (room - above) / height;
     corner.top = above;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    canvas.getContext("2d")?.putImageData(new ImageData(pixelsOf(map, part.scale, part.range, dark), width, height), 0, 0);
+    canvas.getContext("2d")?.putImageData(new ImageData(pixelsOf(map, part.scale, map.range ?? part.range, dark), width, height), 0, 0);
     const size = { width: width * this.cell.width, height: height * this.cell.height };
     Object.assign(canvas.style, { left: px(corner.left), top: px(above), width: px(size.width), height: px(size.height) });
     this.plot.style.height = px(above + size.height);
     this.drawNames();
     const rings = map.rings ?? [];
-    setChildren(this.rings, rings.map(([row, column]) => el("i.sheet-ring", { style: this.styleOf(row, column) })));
+    const marked = (map.marked ?? []).map((row, i) => {
+      const style = `left:${px(corner.left - 4)};top:${px(above + row * this.cell.height)};height:${px(Math.max(3, this.cell.height))}`;
+      return el("span.sheet-marked", { style: `${style};background:${LINES[i % LINES.length]}` });
+    });
+    setChildren(this.rings, rings.map(([row, column]) => el("i.sheet-ring", { style: this.styleOf(row, column) })), marked);
     this.put();
   }
 

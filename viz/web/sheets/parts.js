@@ -65,8 +65,8 @@ class TilesView {
 
   /** @param {import("./types.js").Tiles} part */
   show(part) {
-    const { key, label, columns, tiles, value, usual, small = false, height = 52, scrolls = false } = part;
-    this.tiles.choose = (code) => this.change({ [key]: codeOf(code, usual) });
+    const { key, label, columns, tiles, value, usual, small = false, height = 52, scrolls = false, sets } = part;
+    this.tiles.choose = (code) => this.change(sets?.[code] ?? { [key]: codeOf(code, usual) });
     const about = { label, columns, small, height, scrolls, fills: false, selected: value, tiles };
     this.message = { ...about, stamp: JSON.stringify([about, tiles.map(({ pixels }) => pixels && numberOf(pixels))], withoutPixels) };
     this.fit();
@@ -99,7 +99,8 @@ class ControlsView {
   }
 
   /** @param {import("./types.js").ControlsPart} part */
-  show({ controls }) {
+  show({ controls, flows }) {
+    dress(this.root, { "sheet-column": !flows });
     this.controls.show(controls);
   }
 }
@@ -137,8 +138,9 @@ class TableView {
   root = el("div.sheet-table", { role: "region", tabindex: 0 });
 
   /** @param {import("./types.js").Table} part */
-  show({ label, head, rows }) {
+  show({ label, head, rows, height }) {
     this.root.ariaLabel = label;
+    this.root.style.maxHeight = height ? `${height}px` : "";
     const names = head && el("thead", el("tr", head.map((name) => el("th", { scope: "col" }, name || "\u00a0"))));
     const line = (/** @type {string[]} */ [first, ...others]) => el("tr", el("th", { scope: "row" }, first), others.map((text) => el("td", text || "\u00a0")));
     setChildren(this.root, el("table", names, el("tbody", rows.map(line))));

@@ -38,7 +38,8 @@
 /**
  * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them.
  * @typedef {{type: "tiles", key: string, label: string, columns: number, tiles: import("../pages/tiles.js").Tile[],
- *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean}} Tiles
+ *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean,
+ *   sets?: Record<string, Parameters>}} Tiles  `sets`: by code what a tile sets, where its place is several parameters
  */
 /**
  * Numbers in coloured cells, with names of rows and columns.
@@ -69,6 +70,8 @@
  * @property {string[]} columns
  * @property {(ArrayLike<number> | ArrayLike<boolean>)[]} [mask]  0 where a cell is blocked: it is drawn grey
  * @property {[number, number][]} [rings]  cells that stand out
+ * @property {number[]} [marked]  rows that stand out, in the colours of lines
+ * @property {[number, number]} [range]  where its colours end, if not where those of the others do
  * @property {Click} [click]
  */
 /**
@@ -85,6 +88,7 @@
  * @property {string} cell  what is said of a cell: {row}, {column} and {value} are filled in
  * @property {string} [blocked]  what is said of a blocked cell, instead
  * @property {string} [number]  how values are written, as Python's format says; usually ".2f"
+ * @property {number} [left]  pixels that names of rows take, at least
  * @property {Fills} [fills]
  * @property {number} [height]  pixels, where it does not fill
  */
@@ -108,6 +112,8 @@
  * @property {string} xAxis
  * @property {boolean} [logX]
  * @property {number} [cursor]  an x that is marked
+ * @property {{left: number, columns: number}} [under]  a map with so many columns, whose names of rows take so many pixels:
+ *   each x from 0 on stands under its column
  * @property {string} [number]  how values are written, as Python's format says; usually ".3g"
  * @property {Fills} [fills]
  * @property {number} [height]  pixels, where it does not fill
@@ -118,11 +124,11 @@
  * @typedef {{type: "stages", stages: import("../lessons/state.js").StagePart[]}} Stages
  */
 /** @typedef {{type: "film", message: import("../pages/film.js").FilmMessage}} Film */
-/** @typedef {{type: "table", label: string, head?: string[], rows: string[][]}} Table */
+/** @typedef {{type: "table", label: string, head?: string[], rows: string[][], height?: number}} Table  scrolls if higher */
 /** @typedef {{type: "note", text: string, code?: boolean, quoted?: string}} Note  plain text */
 /** @typedef {{type: "title", text: string, small?: string}} Title */
 /** @typedef {{type: "texts", label: string, texts: {name: string, text: string}[]}} Texts  side by side */
-/** @typedef {{type: "controls", key: string, controls: Control[]}} ControlsPart  controls below each other */
+/** @typedef {{type: "controls", key: string, controls: Control[], flows?: boolean}} ControlsPart  below, or beside each other */
 /**
  * @typedef {(Tiles | Board | Maps | Curves | Figure | Stages | Film | Table | Note | Title | Texts | ControlsPart)
  *   & {name?: string}} Part  `name` tells two of one type on one side apart
