@@ -3,7 +3,8 @@
 from typing import Any
 
 from model.results.recording import Recording, axis_tokens
-from model.training.sweeps.grid import EVERY, NORMS, GridRun
+from model.text.errors import Problem
+from model.training.sweeps.grid import EVERY, NORMS, Grid, GridRun
 from viz.pages.training import grid
 from viz.stage.payload.packing import pack
 from viz.text import words
@@ -32,8 +33,10 @@ WORDS = grid.SENTENCES | messages(
 
 
 def told() -> dict[str, Any]:
-    """What is said of the grid, in the language of here."""
+    """What is said of the grid, in the language of here; a Problem where it is still trained."""
     runs = load()
+    if missing := [cell for row in table(NORMS) for cell in row if cell not in runs.runs]:
+        raise Problem("the grid is not finished: {n} of its runs are missing", n=len(missing))
     norms = {norm: say(words.NORMS[norm]) for norm in NORMS}
     board = table(NORMS)
     return {
@@ -58,7 +61,17 @@ def _steps() -> list[int]:
 
 def files() -> dict[str, bytes]:
     """The recorded runs, without their maps, and the maps of each run by its number."""
+    return {name: file(name) for name in ["grid", *(f"maps-{number}" for number in range(len(load().runs)))]}
+
+
+def file(name: str) -> bytes:
+    """One of the files, by its name; a KeyError where there is none."""
     runs = load()
+    maps = {f"maps-{number}": run for number, run in enumerate(runs.runs.values())}
+    return pack(dict(maps[name].maps_of)) if name in maps else {"grid": _pack_runs}[name](runs)
+
+
+def _pack_runs(runs: Grid) -> bytes:
     cells = list(runs.runs)
     first = [cells.index(cell) for cell in (grid.GridCell(*values) for values in grid.FIRST) if cell in cells]
     tokens = Recording(runs.source_tokens, runs.target_tokens, {}, {}, runs.predicted_tokens)
@@ -73,8 +86,7 @@ def files() -> dict[str, bytes]:
         "table": [[cells.index(cell) for cell in row] for row in table(NORMS)],
         "runs": [_run(run) for run in runs.runs.values()],
     }
-    maps = {f"maps-{number}": pack(dict(run.maps_of)) for number, run in enumerate(runs.runs.values())}
-    return {"grid": pack(data), **maps}
+    return pack(data)
 
 
 def _run(run: GridRun) -> dict[str, Any]:

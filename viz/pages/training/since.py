@@ -1,12 +1,10 @@
 """What each step since 2017 is worth here: a small language model as in 2017, with one change at a time."""
 
 import numpy as np
-import streamlit as st
 
 from model.training.sweeps.board import Board
-from viz.text import errors
 from viz.text.language import format_count, say
-from viz.ui import frame, shared, thumbnails
+from viz.ui import thumbnails
 from viz.views.results import board_results
 
 
@@ -34,26 +32,3 @@ def about(board: Board) -> str:
         steps=format_count(max(run.perplexity)),
         tokens=format_count(run.tokens),
     )
-
-
-def show(places: frame.Places) -> None:
-    """Draw what each change does to the perplexity."""
-    try:
-        board = board_results.load()
-    except ValueError as error:
-        with places.notes:
-            shared.warn(errors.sentence(error))
-        return
-    line = board_results.progress(board)
-    if not board.runs:
-        with places.right:
-            st.info(line)
-        return
-    with places.answer:
-        frame.answer(board_results.answer(board), worth(board))
-    with places.left:
-        frame.note(about(board))
-        if line:
-            st.info(line)
-    with places.right:
-        frame.pictures({"since": board_results.picture(board)}, is_map=False)

@@ -9,6 +9,7 @@ import { isDark } from "../stage/frame/page_colours.js";
 import { arrows } from "../stage/frame/widgets.js";
 import { arrange } from "./controls.js";
 import { cellWidth, heightOf } from "./size.js";
+import { Save } from "./save.js";
 import { clicked } from "./types.js";
 
 /** @typedef {import("./types.js").Context} Context */
@@ -123,8 +124,9 @@ class OneMap {
   corner = { left: 0, top: 0 };
 
   /** @param {Context} context */
-  constructor({ change }) {
+  constructor({ change, host }) {
     this.change = change;
+    this.save = host.saving && new Save(host.saving);
     this.title = el("p.picture-title");
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.names = el("div", { "aria-hidden": "true" });
@@ -137,7 +139,7 @@ class OneMap {
     const onclick = (/** @type {MouseEvent} */ event) => event.target !== this.cursor && this.click(this.placeAt(event));
     const about = { onpointermove, onpointerleave: () => this.point(null), onclick };
     this.plot = el("div.sheet-plot", about, this.canvas, this.names, this.rings, this.cursor, this.tip);
-    this.root = el("div.sheet-map", this.title, this.plot);
+    this.root = el("div.sheet-map", this.save?.root, this.title, this.plot);
     arrows(this.plot, (_, right, down) => this.move(down, right), true);
   }
 
@@ -148,6 +150,7 @@ class OneMap {
     setChildren(this.title, title, small && [" ", el("small", small)]);
     this.title.title = title; // where it is cut off
     this.title.hidden = !title && !small;
+    this.save?.show(map.save);
     dress(this.plot, { clicked: map.click });
     const [row, column] = this.place;
     this.place = [Math.min(row, values.length - 1), Math.min(column, (values[0]?.length ?? 1) - 1)];

@@ -7,6 +7,7 @@ import { Controls, arrange } from "./controls.js";
 import { CurvesView } from "./curves.js";
 import { MapsView } from "./maps.js";
 import { FigureView, FilmView, StagesView } from "./pictures.js";
+import { Save } from "./save.js";
 import { codeOf } from "./types.js";
 
 /** @typedef {import("./types.js").Context} Context */
@@ -15,6 +16,7 @@ import { codeOf } from "./types.js";
 
 export class Parts {
   /** @type {Map<string, PartView>} by type and name */ views = new Map();
+  /** @type {Map<string, Save>} menus of pictures, by the same */ saves = new Map();
 
   /** @param {string} look @param {Context} context */
   constructor(look, context) {
@@ -27,16 +29,27 @@ export class Parts {
   show(parts) {
     const before = this.views;
     this.views = new Map();
-    for (const part of parts) {
+    const { saving } = this.context.host;
+    const names = parts.map((part) => {
       const name = `${part.type} ${part.name ?? this.unnamed(part.type)}`;
       this.views.set(name, before.get(name) ?? new VIEWS[part.type](this.context));
-    }
+      return name;
+    });
     const views = [...this.views.values()];
     for (const [name, view] of before) if (!this.views.has(name)) view.leave?.();
-    arrange(this.list, views.map(({ root }) => root));
+    const nodes = parts.flatMap(({ save }, i) => (saving && save ? [this.menuOf(names[i], saving, save), views[i].root] : [views[i].root]));
+    arrange(this.list, nodes);
     if (!this.list.isConnected) this.box.append(this.list);
     parts.forEach((part, i) => views[i].show(part)); // what stands above a picture is there when it asks for its height
     this.fit();
+  }
+
+  /** The menu of a picture. @param {string} name @param {import("./types.js").Saving} saving @param {string} picture */
+  menuOf(name, saving, picture) {
+    const save = this.saves.get(name) ?? new Save(saving);
+    this.saves.set(name, save);
+    save.show(picture);
+    return save.root;
   }
 
   /** How many parts of a type without a name stand above. @param {string} type */

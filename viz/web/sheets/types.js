@@ -76,6 +76,7 @@
  * @property {number[]} [marked]  rows that stand out, in the colours of lines
  * @property {[number, number]} [range]  where its colours end, if not where those of the others do
  * @property {Click} [click]
+ * @property {string} [save]  its name for a host that can save it
  */
 /**
  * Maps side by side, equally high.
@@ -137,7 +138,8 @@
 /** @typedef {{type: "controls", key: string, controls: Control[], flows?: boolean}} ControlsPart  below, or beside each other */
 /**
  * @typedef {(Tiles | Board | Maps | Curves | Figure | Stages | Film | Table | Note | Title | Texts | ControlsPart)
- *   & {name?: string}} Part  `name` tells two of one type on one side apart
+ *   & {name?: string, save?: string}} Part  `name` tells two of one type on one side apart; `save` names its picture for
+ *   a host that can save it
  */
 
 /**
@@ -152,6 +154,21 @@
  */
 
 /**
+ * What a maker computes with.
+ * @typedef {object} Given
+ * @property {any} told  what the page says in its language (viz/pages/NAME/contents.py); `words` are its sentences
+ * @property {import("../recording/message/types.js").Say} say  one of these, by its name
+ * @property {string} language
+ * @property {(name: string, asked?: Record<string, string>) => Promise<any>} file  one of the page's files, unpacked;
+ *   kept. The app also makes files that depend on what is asked
+ * @property {(name: string) => Promise<Uint8Array>} bytes  one of its files as it is
+ * @property {(page: string, query: Record<string, string>) => string} link  the address of a page
+ */
+/**
+ * @typedef {(reader: import("./reader.js").Reader, given: Given) => Promise<Sheet | null> | Sheet | null} Maker  reads the
+ *   address; null where a newer one took its place
+ */
+/**
  * Who shows a sheet: the app, or a page without a server.
  * @typedef {object} Host
  * @property {() => Record<string, string>} read  parameters of the address
@@ -163,6 +180,22 @@
  * @property {import("../stage/main/message.js").Host["plotly"]} plotly
  * @property {(message: any) => Promise<unknown>} [prepare]  has the sentences of a stage's message at hand
  * @property {import("../recording/message/remote.js").Part} [part]  what a stage fetches beside its message
+ * @property {Saving} [saving]  without it no picture has a menu
+ */
+/**
+ * What a host keeps pictures as.
+ * @typedef {object} Saving
+ * @property {(picture: string) => Promise<Saved>} read
+ * @property {(picture: string, format: string) => Promise<string>} file  a picture in another format
+ * @property {(error: unknown) => string} problem
+ * @property {{save: string, copy: string, about_code: string, waiting: string}} words
+ */
+/**
+ * A picture that is kept.
+ * @typedef {object} Saved
+ * @property {string} text  what it shows
+ * @property {string} code  the Python that makes it; "" where there is none
+ * @property {import("../plot/pictures.js").PictureMessage} picture
  */
 
 /**

@@ -13,17 +13,12 @@ import { MAKERS } from "./sheets/makers.js";
 /** @typedef {import("../sheets/types.js").Sheet} Sheet */
 
 /**
- * What a maker computes with.
- * @typedef {object} Given
- * @property {any} told  what the page says in its language (viz/site/sheets.py); `words` are its sentences
- * @property {import("../recording/message/types.js").Say} say  one of these, by its name
- * @property {string} language
- * @property {(name: string) => Promise<any>} file  one of the page's files, unpacked; kept
- * @property {(name: string) => Promise<Uint8Array>} bytes  one of its files as it is
- * @property {import("./models.js").Models} models  the engine
- * @property {Settings} settings
- * @property {import("./speech.js").Speech} speech
- * @property {(page: string, query: Record<string, string>) => string} link  the address of a page of the site
+ * What a maker computes with on the site.
+ * @typedef {import("../sheets/types.js").Given & {
+ *   models: import("./models.js").Models,
+ *   settings: Settings,
+ *   speech: import("./speech.js").Speech,
+ * }} Given  `models` is the engine
  */
 /**
  * @typedef {(reader: Reader, given: Given) => Promise<Sheet | null> | Sheet | null} Maker  reads the address; null where a

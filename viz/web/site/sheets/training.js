@@ -4,20 +4,25 @@ import { films } from "./training/films.js";
 import { grid } from "./training/grid.js";
 import { schedules } from "./training/lab.js";
 
-/** @typedef {import("../sheets.js").Given} Given */
+/** @typedef {import("../../sheets/types.js").Given} Given */
 /** @typedef {import("../../sheets/reader.js").Reader} Reader */
 /** @typedef {import("../../sheets/types.js").Sheet} Sheet */
 
 /** @type {Record<string, (reader: Reader, given: Given) => Sheet | Promise<Sheet>>} */
 const SECTIONS = { grid, schedules, since, here: films };
 
-/** @type {import("../sheets.js").Maker} */
+/** @type {Sheet} */
+const NOTHING = { controls: {}, answer: "", below: "", left: [], right: [] };
+
+/** @type {import("../../sheets/types.js").Maker} */
 export async function training(reader, given) {
   const { told, say } = given;
   const codes = Object.keys(told.tiles);
   const section = reader.one("section", codes);
-  const sheet = await SECTIONS[section](reader, given);
-  const tiles = codes.map((code) => ({ code, name: say(code), pixels: told.tiles[code] }));
+  const problem = told.problems[section];
+  const sheet = problem ? { ...NOTHING, warning: problem } : await SECTIONS[section](reader, given);
+  const noteOf = (/** @type {string} */ code) => (code === "here" && told.words.note ? told.words.note : undefined);
+  const tiles = codes.map((code) => ({ code, name: say(code), note: noteOf(code), pixels: told.tiles[code] ?? undefined }));
   return {
     ...sheet,
     left: [
@@ -31,6 +36,7 @@ export async function training(reader, given) {
 
 /** What each step since 2017 is worth, as Python says and draws it. @param {Reader} _ @param {Given} given @returns {Sheet} */
 function since(_, { told }) {
-  const { answer, below, about, figure } = told.since;
-  return { controls: {}, answer, below, left: [{ type: "note", text: about }], right: [{ type: "figure", figure }] };
+  const { answer, below, about, progress, figure } = told.since;
+  const notes = [about, progress].filter(Boolean).map((text) => /** @type {const} */ ({ type: "note", text }));
+  return { controls: {}, answer, below, left: notes, right: figure ? [{ type: "figure", figure, save: "since" }] : [] };
 }

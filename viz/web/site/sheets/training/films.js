@@ -5,7 +5,7 @@ import { axisTokens } from "../../../recording/maps/axes.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
 import { tokenNames } from "../../../recording/text/text.js";
 
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
 /** @typedef {import("../../../recording/film/film.js").Film} Film */
 /** @typedef {import("../../../sheets/types.js").Control} Control */
 /** @typedef {import("../../../sheets/types.js").Part} Part */

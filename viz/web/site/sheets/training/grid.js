@@ -5,7 +5,7 @@ import { tilePixels } from "../../../sheets/maps.js";
 import { toggled } from "../../../sheets/types.js";
 import { rateOf } from "./schedules.js";
 
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
 /** @typedef {import("../../../sheets/types.js").Part} Part */
 /** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
 /** @typedef {import("../../../sheets/reader.js").Reader} Reader */
@@ -161,7 +161,7 @@ function board({ say, told, language }, { table, runs, entropy }, picked) {
   const write = (/** @type {number} */ loss) => number.format(loss);
   const selected = picked.flatMap((n) => table.flatMap((row, y) => (row.includes(n) ? [[y, row.indexOf(n)]] : [])));
   return {
-    ...{ type: "board", label: say("loss"), title: say("loss"), rows, columns, corner: `${say("warmup_steps")} →` },
+    ...{ type: "board", save: "grid", label: say("loss"), title: say("loss"), rows, columns, corner: `${say("warmup_steps")} →` },
     ...{ values: losses, texts: losses.map((row) => row.map(write)), range: [low, high], ends: [write(low), write(high)] },
     ...{ reversed: true, selected: /** @type {[number, number][]} */ (selected) },
     names: table.map((row) => row.map((n) => `${names[n]}: ${write(runs[n].final)}`)),
@@ -183,7 +183,7 @@ function curveParts({ say, told }, all, { picked, step, sentence }) {
   const texts = picked.map((place) => ({ name: names[place], text: runs[place].texts[step]?.[sentence] || say("nothing") }));
   return [
     {
-      ...{ type: "curves", label: `${say("rate_and_loss")}. ${note}`, title: say("rate_and_loss"), xAxis: say("step") },
+      ...{ type: "curves", save: "grid-curves", label: `${say("rate_and_loss")}. ${note}`, title: say("rate_and_loss"), xAxis: say("step") },
       ...{ cursor: step, fills: [CURVES, WRITTEN] },
       panels: [
         { title: say("rate"), lines: rates },
@@ -239,7 +239,7 @@ async function mapParts(reader, { say, told, file }, { runs, steps, axes, exampl
         ...{ rowAxis: say("query"), columnAxis: say("key"), cell: say("weight"), blocked: say("masked") },
         maps: there.map((n, i) => {
           const values = maps[i][layer][head].map((row) => Float32Array.from(row, (weight) => weight / BYTE));
-          return { title: names[n], values, rows, columns, mask };
+          return { title: names[n], values, rows, columns, mask, save: `grid-map-${n}` };
         }),
       },
       { type: "note", text: say("of_text", { text: examples[0] }) },

@@ -3,7 +3,7 @@
 import { noamRate, rateOf, sampleSteps } from "./schedules.js";
 
 /** @typedef {import("./schedules.js").Noam} Noam */
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
 /** @typedef {Given["say"]} Say */
 /** @typedef {import("../../../sheets/types.js").Control} Control */
 /** @typedef {import("../../../sheets/types.js").Line & {mark: [number, number, string]}} MarkedLine */
@@ -71,7 +71,7 @@ export function schedules(reader, { told, say }) {
     ],
     right: [
       {
-        ...{ type: "curves", label: `${say("rates")}: ${peaks.join("; ")}`, title: say("rates") },
+        ...{ type: "curves", save: "schedules", label: `${say("rates")}: ${peaks.join("; ")}`, title: say("rates") },
         ...{ xAxis: say("step"), logX, fills: [300], panels: [{ title: say("rate"), log: logY, lines }] },
       },
       { type: "note", name: "formula", text: FORMULA, code: true },
