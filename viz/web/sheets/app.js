@@ -31,9 +31,12 @@ import { SheetView } from "./sheet.js";
 const MAKERS = {
   training: () => import("../site/sheets/training.js").then(({ training }) => training),
 };
+const LANGUAGE = "lang"; // the parameter of the address that is no page's own
 const HELD = 60; // files that are not asked for again
 /** @type {Map<string, Promise<Uint8Array>>} by their address */
 const files = new Map();
+/** @type {Map<string, Record<string, string>>} what was chosen on a page when it was left, by its name */
+const memories = new Map();
 /** @type {WeakMap<Element, Mounted>} */
 const places = new WeakMap();
 /** @type {Set<Mounted>} */
@@ -78,8 +81,8 @@ function kept(path, parameters) {
 
 /** @param {SheetMessage} message @returns {Mounted} */
 function mount(message) {
-  /** @type {import("./types.js").Parameters} */
-  let ours = {};
+  /** @type {import("./types.js").Parameters} those that the address does not have yet */
+  let ours = Object.keys(Object.fromEntries(query())).some((key) => key !== LANGUAGE) ? {} : (memories.get(message.name) ?? {});
   const read = () => Object.fromEntries(setParameters(query(), ours));
   /** @param {unknown} error */
   const problem = (error) => {
@@ -96,6 +99,8 @@ function mount(message) {
       ours = {};
       if (isNew) step();
       history.replaceState(history.state, "", `${location.pathname}${search && `?${search}`}${location.hash}`);
+      const { [LANGUAGE]: _, ...chosen } = read();
+      memories.set(message.name, chosen);
     },
     make: (parameters) => make(mounted, parameters),
     problem,
@@ -112,7 +117,7 @@ function mount(message) {
   /** @param {SheetMessage} newer */
   const take = (newer) => {
     mounted.message = newer;
-    ours = newer.parameters;
+    ours = { ...ours, ...newer.parameters };
     view.draw();
   };
   /** @type {Mounted} */
@@ -138,7 +143,7 @@ async function make({ message, trigger }, parameters) {
     say: (name, values = {}) => fill(told.words[name] ?? name, values, language),
     file: async (name, asked = {}) => unpack(await kept(address, { ...asked, file: name })),
     bytes: (name) => kept(address, { file: name }),
-    link: (page, asked) => `./${page}?${new URLSearchParams({ ...asked, ...(query().has("lang") && { lang: language }) })}`,
+    link: (page, asked) => `./${page}?${new URLSearchParams({ ...asked, ...(query().has(LANGUAGE) && { [LANGUAGE]: language }) })}`,
   });
   const missed = reader.missed.length ? fill(words.missed, { parts: reader.missed.join("; ") }, language) : "";
   return sheet && { ...sheet, warning: [sheet.warning, missed].filter(Boolean).join(" ") };
