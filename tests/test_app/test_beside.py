@@ -139,7 +139,7 @@ SHEETS = [  # pages that a browser draws: their parts, and parameters of address
     (training, {}),
     (
         training,
-        {"noam-warmup": "500", "kept": "256-100-2", "against": "step_decay", "epoch": "50", "log-x": "logarithmic"},
+        {"noam-warmup": "500", "kept": "256-100-2", "against": "step_decay", "epoch": "50"},
     ),
     (training, {"grid-runs": "3.40.2", "grid-step": "100", "grid-kind": "decoder_self", "layer": "1", "head": "2"}),
 ]
