@@ -18,7 +18,7 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words import number
-from viz.views.results.position_results import ENCODINGS, RELATIVE
+from viz.text.words_positions import ENCODINGS, RELATIVE
 
 EXAMPLE = "A man is riding a bicycle down the street."
 KINDS = ("encoder_self", "decoder_self", "cross")

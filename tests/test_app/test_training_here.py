@@ -159,7 +159,7 @@ def test_a_bump_is_said_to_come_with_the_end_of_the_warmup_where_it_does(warmup,
     film = replace(file.load(FILMS / "wikitext-2-layers.film"), losses=loss.astype(np.float32))
     film = replace(film, settings={**film.settings, "warmup": warmup})
     assert 200 < bump_of(film.losses).fast_step < 450
-    assert (f"near the end of the warmup, step {warmup}." in here.bump(film)) == is_near
+    assert (f"near the end of the warmup, step {warmup}." in film_words.bump(film)) == is_near
 
 
 def test_a_head_that_is_clicked_opens_on_the_stage_at_its_step(quick):

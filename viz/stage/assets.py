@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from viz.stage import words
-from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
+from viz.stage.files import ALONE, EARLY, FILES, TYPES, VERSION, page, plotly
 from viz.stage.payload.packing import pack_head
 from viz.stage.payload.payloads import Action
 from viz.text.language import LANGUAGES
@@ -56,7 +56,7 @@ def _plotly_address() -> str:
 def head() -> str:
     """Tags for the head of every page, which fetch styles, modules and Plotly early."""
     how = {".js": "modulepreload", ".css": "stylesheet"}
-    names = [name for name in FILES if name != ALONE]
+    names = [name for name in FILES if name != ALONE and (name in EARLY or name.endswith(".css"))]
     ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{_address(VERSION, name)}">' for name in names)
     library = _address(VERSION, "stage/frame/plotly.js")
     return (

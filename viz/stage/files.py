@@ -18,6 +18,13 @@ from plotly import offline
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 WEB = Path(__file__).parents[1] / "web"  # what browsers run
 FOLDERS = ("recording", "stage", "plot", "lessons", "pages")  # of it, whose modules and styles pages of the app fetch
+LATER = (
+    "sheets",
+    "site/sheets",
+    "engine/analysis",
+    "engine/run",
+    "engine/model",
+)  # those that some pages fetch when they need them
 ALONE = "stage/main/alone.js"  # begins the page that stands alone; no other page has it
 
 
@@ -27,7 +34,8 @@ def read_files(root: Path, folders: Iterable[str], types: Collection[str]) -> di
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.suffix in types}
 
 
-FILES = read_files(WEB, FOLDERS, TYPES)
+EARLY = read_files(WEB, FOLDERS, TYPES)
+FILES = EARLY | read_files(WEB, LATER, TYPES)
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK, LIBRARY = "@message@", "@plotly@"
 _IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)

@@ -9,11 +9,14 @@ import streamlit as st
 from viz.export import page
 from viz.figures import Figure
 from viz.figures.figure import titled
+from viz.stage.payload.packing import pack
 from viz.text.language import current, say, using
 from viz.ui import shared
-from viz.ui.plot.plot import pictures
+from viz.ui.plot.plot import picture_payload, pictures
 from viz.ui.plot.plot import plot as show
 from viz.views.snippets import Plot
+
+FORMATS = ("html", "csv")
 
 
 def heading(title: str, line: str) -> None:
@@ -67,9 +70,7 @@ def offer(plot: Plot, key: str, figure: Figure) -> None:
 
 
 def _beside(plot: Plot, key: str, figure: Figure) -> None:
-    table = figure.table
-    assert table is not None  # every figure that is shown has one
-    text = "\n".join([figure.description, *table.in_words(say)])
+    text = in_words(figure)
     with st.container(height=200 if text.count("\n") > 4 else "content", key=f"words-{key}"):
         st.text(text)
     if code := plot.code:
@@ -78,11 +79,39 @@ def _beside(plot: Plot, key: str, figure: Figure) -> None:
     else:
         st.caption(say("This figure has no code: it exists only in this session."))
     name = file_name(plot.title)
-    export = titled(figure, plot.title, plot.note)
-    files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": table.csv}
     with shared.row(gap="small"):
-        pictures(export, name, f"pictures_{key}")
-        for label, make in files.items():
-            kind = label.lower()
-            content = using(current())(make)
-            st.download_button(label, content, f"{name}.{kind}", f"text/{kind}", key=f"{kind}-{key}", on_click="ignore")
+        pictures(titled(figure, plot.title, plot.note), name, f"pictures_{key}")
+        for kind in FORMATS:
+            content = using(current())(partial(file_of, plot, kind, figure))
+            st.download_button(
+                kind.upper(), content, f"{name}.{kind}", f"text/{kind}", key=f"{kind}-{key}", on_click="ignore"
+            )
+
+
+def in_words(figure: Figure) -> str:
+    """What a figure shows, in sentences."""
+    table = figure.table
+    assert table is not None  # every figure that is shown has one
+    return "\n".join([figure.description, *table.in_words(say)])
+
+
+def file_of(plot: Plot, kind: str, figure: Figure | None = None) -> bytes:
+    """A figure as a file of one of FORMATS; another kind is a KeyError."""
+    shown = figure or plot.figure
+    export = titled(shown, plot.title, plot.note)
+    assert shown.table is not None
+    make = {
+        "html": partial(page.of_figure, export, plot.title, plot.note, file_name(plot.title)),
+        "csv": shown.table.csv,
+    }
+    return make[kind]()
+
+
+def saved(plot: Plot, kind: str | None) -> bytes:
+    """What a browser keeps of a picture: words, code and the figure (`Saved` in viz/web/sheets/types.js), or a file."""
+    if kind is not None:
+        return file_of(plot, kind)
+    export = titled(plot.figure, plot.title, plot.note)
+    return pack(
+        {"text": in_words(plot.figure), "code": plot.code, "picture": picture_payload(export, file_name(plot.title))}
+    )

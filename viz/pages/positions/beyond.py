@@ -10,11 +10,10 @@ from model.storage.checkpoint import available
 from viz.figures import curves
 from viz.pages.positions.page import Page
 from viz.text.language import listed, message, say
+from viz.text.words_positions import ENCODINGS, ROTARY, TOO_LONG
 from viz.ui import frame, thumbnails
 from viz.ui.frame import Tile
 from viz.views import cached
-from viz.views.results import position_results
-from viz.views.results.position_results import ENCODINGS
 from viz.views.snippets import Plot, program, snippet
 
 ALL = "all"  # the code of the tile of all models
@@ -47,7 +46,7 @@ def loss_lines(losses: dict) -> dict[str, np.ndarray]:
     for entry in losses["lengths"]:
         edges = np.linspace(0, entry["length"], len(entry["loss"]) + 1)
         line = np.stack([(edges[:-1] + edges[1:]) / 2, entry["loss"]]).round(3)
-        name = say("{n:,} tokens: {perplexity:.1f}", n=entry["length"], perplexity=entry["perplexity"])
+        name = say(TOO_LONG["line"], n=entry["length"], perplexity=entry["perplexity"])
         lines[name] = line
     return lines
 
@@ -55,7 +54,7 @@ def loss_lines(losses: dict) -> dict[str, np.ndarray]:
 def encoding_of(name: str) -> str:
     """What the positions of a model are called."""
     positional = cached.loaded_as(Writer, name).config.positional
-    code = position_results.ROTARY if positional.startswith("rotary") else positional
+    code = ROTARY if positional.startswith("rotary") else positional
     return say(ENCODINGS[code][0]) if code in ENCODINGS else positional
 
 
@@ -66,14 +65,14 @@ def model_tiles(results: dict[str, dict]) -> list[Tile]:
         losses = np.array(result["lengths"][-1]["loss"])
         tiles.append(Tile(name, name, encoding_of(name), pixels=thumbnails.curve_pixels(losses - losses.min())))
     pixels = np.maximum.reduce([tile.pixels for tile in tiles])
-    return [Tile(ALL, say("Side by side"), listed(list(results)), pixels=pixels), *tiles]
+    return [Tile(ALL, say(TOO_LONG["side_by_side"]), listed(list(results)), pixels=pixels), *tiles]
 
 
 def show_beyond(page: Page) -> None:
     """Losses by position of the language models, side by side on one scale."""
     results = context_losses()
     with page.places.left_controls:
-        frame.note(say("Loss by position at 1, 2 and 4 times the trained length"))
+        frame.note(say(TOO_LONG["about"]))
     with page.places.left:
         selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2, fills=True)
     lines = {name: loss_lines(losses) for name, losses in results.items()}
@@ -94,15 +93,13 @@ def show_beyond(page: Page) -> None:
         titles[key] = name, "", encoding_of(name)
         first, last = result["lengths"][0], result["lengths"][-1]
         factor = last["perplexity"] / first["perplexity"]
-        factors.append(say("{factor:.2f} ({name})", factor=factor, name=name))
-        line = message("{name} has perplexity {a} at the trained {n:,} tokens, {b} when it reads {m:,} at once.")
+        factors.append(say(TOO_LONG["factor"], factor=factor, name=name))
         values = {"a": first["perplexity"], "n": first["length"], "b": last["perplexity"], "m": last["length"]}
-        notes.append(say(line, name=name, **values))
+        notes.append(say(TOO_LONG["perplexities"], name=name, **values))
     with page.places.answer:
-        line = message("Four times the trained length multiplies the perplexity by {list}.")
-        frame.answer(say(line, list=listed(factors)), " ".join(notes))
+        frame.answer(say(TOO_LONG["answer"], list=listed(factors)), " ".join(notes))
     with page.places.right:
         visible = {key: plot for key, plot in plots.items() if selected in (ALL, key.removeprefix("beyond-"))}
         frame.pictures(visible, titles=titles, is_map=False)
         tokens = max(result["tokens"] for result in results.values())
-        frame.note(say("Measured over {n:,} tokens by {command}.", n=tokens, command="python -m model context"))
+        frame.note(say(TOO_LONG["measured"], n=tokens, command="python -m model context"))

@@ -9,9 +9,9 @@ from viz.pages.positions.encoding import Encodings, answer, legend
 from viz.pages.positions.page import Page
 from viz.text import words
 from viz.text.language import message, say
+from viz.text.words_positions import ENCODINGS, OF_TABLES, RELATIVE
 from viz.ui import controls, frame
 from viz.views.results import position_results
-from viz.views.results.position_results import ENCODINGS, RELATIVE
 from viz.views.snippets import Code, Plot, program, snippet
 
 DIFFERENCE = """
@@ -61,9 +61,7 @@ def second(page: Page) -> Encodings | None:
         )
     if page.first in RELATIVE:
         with page.places.right:
-            st.info(
-                say("{name} adds to the scores, not to embeddings: choose an encoding with a table.", name=page.name)
-            )
+            st.info(say(OF_TABLES["no_table"], name=page.name))
         with page.places.answer:
             frame.answer(answer(page.first, page.sizes), say(ENCODINGS[page.first][1]))
         return None
@@ -79,18 +77,18 @@ def show_difference(page: Page) -> None:
     largest = (np.abs(table).max() for table in (difference, np.subtract(*ordered)))
     values = dict(zip(("cells", "waves"), map(words.number, largest)))
     with page.places.answer:
-        line = say("First minus second: at most {cells}; with each sine before its cosine at most {waves}.", **values)
+        line = say(OF_TABLES["difference"], **values)
         frame.answer(line, f"{encodings.line('first')} {encodings.line('second')}")
     with page.places.right:
         value = message("difference")
         origin = encodings.origin
         figure = positional_heatmap(difference, value=value, say=say)
         code = program(origin.code, snippet(DIFFERENCE, value=value))
-        plot = Plot(say("Difference of the encodings"), origin.note, figure, code)
+        plot = Plot(say(OF_TABLES["difference_title"]), origin.note, figure, code)
         frame.pictures({"table-difference": plot}, below=TITLED, share=0.5, least=LOW)
         titles = {f"table-{place}": (name, "") for place, name in encodings.names.items()}
         frame.pictures(encodings.plots("first", "second"), titles=titles, bar=False, least=LOW)
-        frame.note(say("Rows are positions, columns dimensions: the difference, the first encoding, the second."))
+        frame.note(say(OF_TABLES["about_difference"]))
 
 
 def show_similarity(page: Page) -> None:
@@ -105,23 +103,21 @@ def show_similarity(page: Page) -> None:
     for place, name in encodings.codes.items():
         products, by_offset = position_results.similarity(name, encodings.n_positions, encodings.d_model)
         means.append(by_offset.means)
-        residuals[place] = words.number(by_offset.residual)
+        is_equal = by_offset.residual < position_results.ROUNDING
+        residuals[place] = words.number(0 if is_equal else by_offset.residual)
         title = say("Similarity of positions: {name}", name=encodings.names[place])
         code = program(origin.code, snippet(SIMILARITY, table=Code(place)))
         plots[f"similarity-{place}"] = Plot(title, origin.note, similarity_heatmap(products, say=say), code)
         titles[f"similarity-{place}"] = encodings.legends[place], ""
     with page.places.answer:
-        line = say(
-            "Products at one distance differ by at most {first} in the first encoding, {second} in the second.",
-            **residuals,
-        )
-        note = say("Dot products of all pairs of positions. If only distance matters, each diagonal has one colour.")
-        frame.answer(line, note)
+        frame.answer(say(OF_TABLES["similarity"], **residuals), say(OF_TABLES["about_similarity"]))
     with page.places.right:
         frame.pictures(plots, titles=titles, below=230, least=150)
         names = list(encodings.legends.values())
         code = program(origin.code, snippet(OFFSETS, tables=[Code(place) for place in encodings.codes], names=names))
-        plot = Plot(say("Similarity by offset"), origin.note, offset_lines(np.stack(means), names, say=say), code)
+        plot = Plot(
+            say(OF_TABLES["similarity_title"]), origin.note, offset_lines(np.stack(means), names, say=say), code
+        )
         frame.pictures({"offset": plot}, is_map=False, least=200)
 
 
@@ -133,21 +129,18 @@ def show_wavelengths(page: Page) -> None:
     waves = {place: wave for place, wave in waves.items() if wave is not None}
     if not waves:
         with page.places.right:
-            st.info(say("Neither encoding has waves: without positions, or with learned ones, there is no wavelength."))
+            st.info(say(OF_TABLES["no_wavelengths"]))
         return
     longest = {place: words.number(float(wave.max())) for place, wave in waves.items()}
     with page.places.answer:
-        line = say(
-            "The longest wave of “{name}” takes {n} positions.",
-            name=encodings.names[next(iter(waves))],
-            n=longest[next(iter(waves))],
-        )
-        frame.answer(line, say("In the paper's formula a sine and its cosine share a wavelength."))
+        first = next(iter(waves))
+        line = say(OF_TABLES["wavelengths"], name=encodings.names[first], n=longest[first])
+        frame.answer(line, say(OF_TABLES["about_wavelengths"]))
     names = [encodings.legends[place] for place in waves]
     figure = wavelength_lines(np.stack(list(waves.values())), names, say=say)
     names_of_encodings = [encodings.codes[place] for place in waves]
     code = program(snippet(WAVELENGTHS, d_model=encodings.d_model, encodings=names_of_encodings, names=names))
-    plot = Plot(say("Wavelengths of the dimensions"), encodings.origin.note, figure, code)
+    plot = Plot(say(OF_TABLES["wavelengths_title"]), encodings.origin.note, figure, code)
     table = pd.DataFrame({say("pair"): range(encodings.d_model // 2)})
     for place, one in waves.items():
         pairs = position_results.in_order(encodings.codes[place], one[None])[0].reshape(-1, 2).round(3)

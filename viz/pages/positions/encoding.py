@@ -9,21 +9,15 @@ from viz.figures import encoding_panels, positional_heatmap
 from viz.pages.positions.page import Page, Sizes
 from viz.pages.positions.reading import reading
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import say
+from viz.text.words_positions import ANSWERS, ENCODINGS, LEARNED, OF_TABLES, STEER
 from viz.ui import controls, frame, language_menu
 from viz.views import view
 from viz.views.results import position_results
-from viz.views.results.position_results import ENCODINGS
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 MAX_WAVES = 8
 LINE = 20  # pixels of a second line under the picture
-ON_STEER = {
-    message("positions off"): {"scale": "0"},
-    message("off in the encoder"): {"scale": "0", "stacks": "encoder"},
-    message("half as strong"): {"scale": "0.5"},
-    message("shifted by 20"): {"shift": "20"},
-}
 
 HEATMAP = """
 from viz.figures import positional_heatmap
@@ -39,7 +33,7 @@ figure.show()
 
 def legend(place: str, name: str) -> str:
     """What a line of the first or second encoding is called."""
-    return say({"first": message("first: {name}"), "second": message("second: {name}")}[place], name=name)
+    return say(OF_TABLES[place], name=name)
 
 
 class Encodings:
@@ -53,9 +47,7 @@ class Encodings:
         self.tables = {
             place: position_results.table(name, self.n_positions, self.d_model) for place, name in encodings.items()
         }
-        line = say(
-            "{positions} positions, {dimensions} dimensions", positions=sizes.n_positions, dimensions=sizes.d_model
-        )
+        line = say(OF_TABLES["size"], positions=sizes.n_positions, dimensions=sizes.d_model)
         code = [
             position_results.table_code(place, name, self.n_positions, self.d_model)
             for place, name in encodings.items()
@@ -68,17 +60,18 @@ class Encodings:
         if self.codes[place] == "learned":
             learned = position_results.learn(self.n_positions, self.d_model)
             values = {"hits": learned.hits, "loss": learned.losses[-1]}
-            line += " " + say("It does so in {hits:.0%} of the rows; the loss is {loss:.3f}.", **values)
+            line += " " + say(LEARNED, **values)
         return line
 
     def plots(self, *places: str) -> dict[str, Plot]:
         """The tables of some of them as figures, by the key of each."""
-        title = message("Positional encoding: {name}")
         plots = {}
         for place in places:
             figure = positional_heatmap(self.tables[place], say=say)
             code = program(self.origin.code, snippet(HEATMAP, table=Code(place)))
-            plots[f"table-{place}"] = Plot(say(title, name=self.names[place]), self.origin.note, figure, code)
+            plots[f"table-{place}"] = Plot(
+                say(OF_TABLES["title"], name=self.names[place]), self.origin.note, figure, code
+            )
         return plots
 
 
@@ -86,27 +79,20 @@ def answer(name: str, sizes: Sizes) -> str:
     """What an encoding does, in the numbers of this table."""
     n = sizes.n_positions
     if name == "none":
-        return say("Without an encoding every position looks the same.")
+        return say(ANSWERS["none"])
     if name == "alibi":
         table = position_results.table(name, max(n, 11), sizes.d_model)
         near, far = (float(np.exp(table[10, head])) for head in (0, -1))
-        line = message("ALiBi: 10 positions back a weight shrinks to {near:.1%} in head 0, to {far:.1%} in head 7.")
-        return say(line, near=near, far=far)
+        return say(ANSWERS["alibi"], near=near, far=far)
     if name == "buckets":
-        line = message("T5 tells distances up to {exact} apart one by one; from {far} on all share one bucket.")
         exact, far = position_results.bucket_limits()
-        return say(line, exact=exact, far=far)
+        return say(ANSWERS["buckets"], exact=exact, far=far)
     _, by_offset = position_results.similarity(name, n, sizes.d_model)
-    if by_offset.residual < 1e-9:
+    if by_offset.residual < position_results.ROUNDING:
         apart = min(5, n - 1)
         values = {"apart": apart, "product": by_offset.means[apart], "self": by_offset.means[0]}
-        line = message(
-            "Any two positions {apart} apart have the product {product:.1f}, wherever they stand; a position with "
-            "itself {self:.1f}."
-        )
-        return say(line, **values)
-    line = message("Here the place matters, too: at one distance products differ by up to {residual}.")
-    return say(line, residual=words.number(by_offset.residual))
+        return say(ANSWERS["by_offset"], **values)
+    return say(ANSWERS["by_place"], residual=words.number(by_offset.residual))
 
 
 def show_encoding(page: Page) -> None:
@@ -135,19 +121,19 @@ def show_encoding(page: Page) -> None:
         frame.answer(answer(name, page.sizes), encodings.line("first"))
     with page.places.right:
         if not dimensions:
-            st.info(say("Choose at least one dimension to see its wave."))
-        title = say("Positional encoding: {name}", name=encodings.names["first"])
+            st.info(say(OF_TABLES["no_wave"]))
+        title = say(OF_TABLES["title"], name=encodings.names["first"])
         axes = {"column_axis": column, "row_axis": row}
         origin = encodings.origin
         figure = encoding_panels(encodings.tables["first"], dimensions, **axes, say=say)
         code = program(origin.code, snippet(PANELS, dimensions=dimensions, **axes))
         plot = Plot(title, origin.note, figure, code)
         frame.pictures({"table": plot}, on_click=add_wave, is_map=False, below=LINE)
-        line = message("Above, a row per {column}; below, some of them as lines. Click a row to see its line.")
-        st.html(f'<p class="hl-note hl-two-lines">{escape(say(line, column=say(column)))} {reading(page)}</p>')
+        about = say(OF_TABLES["about"], column=say(column))
+        st.html(f'<p class="hl-note hl-two-lines">{escape(about)} {reading(page)}</p>')
     with page.places.left:
         text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
-        links = [language_menu.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
+        links = [language_menu.link(say(name), "steer", text | query) for name, query in STEER.items()]
         st.html(f'<p class="hl-note">{say("In the model, on Steer:")} {" · ".join(links)}</p>')
 
 

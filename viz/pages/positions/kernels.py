@@ -10,12 +10,12 @@ from viz.pages.positions.page import Page
 from viz.pages.positions.reading import loaded_model, read_shares
 from viz.text import words
 from viz.text.language import message, say
+from viz.text.words_positions import IN_STREAM, OF_HEADS
 from viz.ui import frame, thumbnails
 from viz.views import cached
 from viz.views.results import position_results
 from viz.views.snippets import Plot, program, snippet
 
-IN_STREAM = ("sinusoidal", "sinusoidal_concatenated", "learned")  # encodings that are added to embeddings
 KERNEL = """
 from model import load_translator
 from model.measures.heads.weights import above_row_means, position_kernels
@@ -55,19 +55,19 @@ def show_kernels(page: Page) -> None:
     kernels = position_results.kernels(name)
     own: str = getattr(cached.translator(name).config, "positional", "none")
     text, shares = read_shares(page, name)
-    strength = shares if shares and own in IN_STREAM else {kind: _spread(of_kind) for kind, of_kind in kernels.items()}
-    default = _strongest(strength)
+    strength = shares if shares and own in IN_STREAM else {kind: spread(of_kind) for kind, of_kind in kernels.items()}
+    default = strongest(strength)
     with page.places.left_controls:
-        frame.note(say("Scores of each head of {model} if all words were alike", model=name))
+        frame.note(say(OF_HEADS["kernels"], model=name))
     with page.places.left:
         pixels = {kind: [[_pixels(head) for head in heads] for heads in layers] for kind, layers in kernels.items()}
         headings = {kind: say(words.SHORT_KINDS[kind]) for kind in kernels}
         kind, layer, head = frame.choose_head_by_pixels(pixels, default, headings, fills=True)
     with page.places.answer:
-        note = say("At every position stands the mean of words of the vocabulary, so only the positions differ.")
+        note = say(OF_HEADS["mean"])
         if shares and own in IN_STREAM:
-            line = message("In “{text}” {share:.0%} of what decides where it looks is positions.")
-            note = f"{say(line, text=text, share=shares[kind][layer, head])} {note}"
+            line = say(OF_HEADS["share"], text=text, share=shares[kind][layer, head])
+            note = f"{line} {note}"
         frame.answer(_answer(kernels[kind][layer, head], f"{headings[kind]} {layer}.{head}"), note)
     place = {"checkpoint": name, "kind": kind, "layer": layer, "head": head}
     with page.places.right:
@@ -115,24 +115,17 @@ def _answer(kernel: np.ndarray, name: str) -> str:
     offsets = kernel.argmax(axis=1) - np.arange(len(kernel))
     values, counts = np.unique(offsets, return_counts=True)
     offset, count = int(values[counts.argmax()]), int(counts.max())
-    line = message("If all words were alike, {name} would look at its own position in {n} of {total} rows.")
-    if offset < 0:
-        line = message(
-            "If all words were alike, {name} would look at the position {back} before its own in {n} of {total} rows."
-        )
-    if offset > 0:
-        line = message(
-            "If all words were alike, {name} would look at the position {back} after its own in {n} of {total} rows."
-        )
-    return say(line, name=name, back=abs(offset), n=count, total=len(kernel))
+    line = "before" if offset < 0 else "after" if offset > 0 else "own"
+    return say(OF_HEADS[line], name=name, back=abs(offset), n=count, total=len(kernel))
 
 
-def _spread(kernels: np.ndarray) -> np.ndarray:
+def spread(kernels: np.ndarray) -> np.ndarray:
     """How much the scores of each head differ by distance, (L, H)."""
     return np.array([[by_distance(head)[1].std() for head in heads] for heads in kernels])
 
 
-def _strongest(strength: dict[str, np.ndarray]) -> tuple[str, int, int]:
+def strongest(strength: dict[str, np.ndarray]) -> tuple[str, int, int]:
+    """Kind, layer and head of the largest of some numbers of heads, (L, H) by kind."""
     kind = max(strength, key=lambda code: strength[code].max())
     layer, head = np.unravel_index(strength[kind].argmax(), strength[kind].shape)
     return kind, int(layer), int(head)

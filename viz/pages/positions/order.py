@@ -7,8 +7,9 @@ import streamlit as st
 from model.interventions.edits import layer_counts
 from viz.pages.positions.page import EXAMPLE, Page
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import say
 from viz.text.words_masks import axes
+from viz.text.words_positions import ORDERS
 from viz.ui import controls, frame, shared, thumbnails
 from viz.ui.stage import stage_page
 from viz.views import cached, recipes
@@ -32,9 +33,9 @@ def show_order(page: Page) -> None:
         return
     loaded = cached.translator(page.checkpoint)
     with page.places.left_controls:
-        help_ = say("The same words in another order; tokens of a word stay together.")
+        help_ = say(ORDERS["help"])
         order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_, label_visibility="collapsed")
-        trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
+        trained = controls.switch(say(ORDERS["trained"]), "trained", say(ORDERS["off"]))
     kinds = {kind: say(words.KINDS[kind].name) for kind in layer_counts(loaded.config)}
     changes = Changes(scale=float(trained), stacks="encoder")
     request, example = (Request(sentence, page.checkpoint, 1, changes=changes) for sentence in (page.text, EXAMPLE))
@@ -45,7 +46,7 @@ def show_order(page: Page) -> None:
     results, (off, on) = answer[1]
     if len(results) == 1:
         with page.places.notes:
-            st.info(say("This sentence has no other order: type one with two different words or more."))
+            st.info(say(ORDERS["no_order"]))
     first = next(iter(results.values()))
     with page.places.left:
         pixels = {kind: thumbnails.head_pixels(first.attention(kind), first.mask(kind)) for kind in kinds}
@@ -61,14 +62,8 @@ def show_order(page: Page) -> None:
     texts = [result.text for result in results.values()]
     with page.places.answer:
         same = len(set(texts)) == 1
-        line = message("Both orders give the same translation: “{a}”") if same else message("“{a}” becomes “{b}”")
-        blind = say(
-            "Without positions the encoder is order-blind: shuffled input gives shuffled output (largest difference "
-            "{off}; as trained {on}).",
-            off=words.number(off),
-            on=words.number(on),
-        )
-        frame.answer(say(line, a=texts[0], b=texts[-1]), blind)
+        line = say(ORDERS["same" if same else "differs"], a=texts[0], b=texts[-1])
+        frame.answer(line, say(ORDERS["blind"], off=words.number(off), on=words.number(on)))
     with page.places.right:
         stage_page.show_maps(maps)
-        frame.note(say("The same head over the sentence and over its words in another order."))
+        frame.note(say(ORDERS["about"]))

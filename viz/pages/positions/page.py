@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from viz.text import words
 from viz.text.language import say
+from viz.text.words_positions import ENCODINGS
 from viz.ui import frame
-from viz.views.results.position_results import ENCODINGS
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 

@@ -6,23 +6,24 @@ from model.experiments import recorded_positions
 from model.running.translator import Translator
 from viz.pages.positions import beyond, compared, encoding, kernels, order, rotary
 from viz.pages.positions.page import EXAMPLE, Page, Sizes
-from viz.text.language import message, say
+from viz.text.language import say
+from viz.text.words_positions import ENCODINGS
+from viz.text.words_positions import VIEWS as NAMES
 from viz.ui import controls, frame, thumbnails, widgets
 from viz.ui.frame import Tile
 from viz.views import cached
 from viz.views.results import position_results
-from viz.views.results.position_results import ENCODINGS
 
 SIZES = {"length": "50", "width": "64"}  # the defaults, as codes
 VIEWS = {
-    "encoding": (message("Encoding"), encoding.show_encoding),
-    "difference": (message("Two compared"), compared.show_difference),
-    "similarity": (message("Similarity"), compared.show_similarity),
-    "wavelengths": (message("Wavelengths"), compared.show_wavelengths),
-    "kernels": (message("Read by heads"), kernels.show_kernels),
-    "order": (message("Word order"), order.show_order),
-    "rotary": (message("Rotary head"), rotary.show_rotary),
-    "beyond": (message("Too long"), beyond.show_beyond),
+    "encoding": encoding.show_encoding,
+    "difference": compared.show_difference,
+    "similarity": compared.show_similarity,
+    "wavelengths": compared.show_wavelengths,
+    "kernels": kernels.show_kernels,
+    "order": order.show_order,
+    "rotary": rotary.show_rotary,
+    "beyond": beyond.show_beyond,
 }
 
 OF_ENCODINGS = ("encoding", "difference", "similarity", "wavelengths")  # the views of which one is chosen
@@ -58,7 +59,7 @@ def live() -> None:
     """The page."""
     places = frame.places()
     with places.right_controls:
-        names = {code: name for code, (name, _) in VIEWS.items()}
+        names = dict(NAMES)
         if rotary.rotary_model() is None:
             del names["rotary"]
         if not beyond.context_losses():
@@ -77,7 +78,7 @@ def live() -> None:
     if view_code in OF_ENCODINGS:
         with places.left:
             first = frame.choose_tile(say("Encodings"), tiles(sizes), "first", FIRST, columns=3, fills=True)
-    VIEWS[view_code][1](Page(places, sizes, first, checkpoint, text))
+    VIEWS[view_code](Page(places, sizes, first, checkpoint, text))
 
 
 frame.opening(say("Positions"))

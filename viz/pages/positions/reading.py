@@ -9,12 +9,12 @@ import streamlit as st
 from model.running.translator import Translator, Writer
 from viz.pages.positions.page import EXAMPLE, Page
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import say
+from viz.text.words_positions import ENCODINGS, OF_HEADS, ROTARY
 from viz.ui import language_menu
 from viz.views import cached, view
 from viz.views.cached import Request
 from viz.views.results import position_results
-from viz.views.results.position_results import ENCODINGS, ROTARY
 from viz.views.view import View, place_of_head
 
 MOST = 3  # heads that are named
@@ -24,11 +24,7 @@ LEAST = 0.01  # of what decides where a head looks: with less it does not read p
 def reading(page: Page) -> str:
     """Which heads read the chosen encoding, in the model that was open last, as HTML; "" where no model can be used."""
     if page.first == ROTARY:
-        line = message(
-            "Rotary positions do not stand in the stream: they turn queries and keys, so no part of a score is theirs "
-            "alone."
-        )
-        return escape(say(line))
+        return escape(say(OF_HEADS["rotary"]))
     name = loaded_model()
     if name is None:
         return ""
@@ -37,8 +33,8 @@ def reading(page: Page) -> str:
         return escape(say("{model} has no positions that its heads could read.", model=name))
     if page.first != own:
         label = say(ENCODINGS[code][0]) if (code := _code(own)) in ENCODINGS else own
-        return escape(say("No head of {model} reads it: its encoding is “{own}”.", model=name, own=label))
-    return _strongest(page, name)
+        return escape(say(OF_HEADS["not_in_model"], model=name, own=label))
+    return _links(page, name)
 
 
 def _code(positional: str) -> str:
@@ -68,32 +64,30 @@ def read_shares(page: Page, name: str) -> tuple[str, dict[str, np.ndarray]]:
     return page.text, {}
 
 
-def _strongest(page: Page, name: str) -> str:
+def strongest(shares: dict[str, np.ndarray]) -> list[tuple[str, int, int]]:
+    """Kind, layer and head of the few heads that read positions most; none that hardly reads them."""
+    places = [(kind, layer, head) for kind, of_kind in shares.items() for layer, head in np.ndindex(of_kind.shape)]
+    values = np.concatenate([of_kind.ravel() for of_kind in shares.values()])
+    return [places[place] for place in np.argsort(-values, kind="stable")[:MOST] if values[place] >= LEAST]
+
+
+def _links(page: Page, name: str) -> str:
     """The heads with the largest shares, as links that open them with the view Why."""
     text, shares = read_shares(page, name)
     if not shares:
         return ""
-    places = [(kind, *place) for kind, of_kind in shares.items() for place in np.ndindex(of_kind.shape)]
-    values = np.concatenate([of_kind.ravel() for of_kind in shares.values()])
-    strongest = [place for place in np.argsort(-values, kind="stable")[:MOST] if values[place] >= LEAST]
-    if not strongest:
-        return escape(say("In this sentence no head of {model} reads it.", model=name))
+    places = strongest(shares)
+    if not places:
+        return escape(say(OF_HEADS["nobody"], model=name))
     if isinstance(cached.translator(name), Writer):
         stage, shown = "language_model", View(text=text, model=name)
     else:
         stage, shown = "", View(text=text, model=name, beam=1)
     query = shown.address() | {"view": "why"}
     links = []
-    for place in strongest:
-        kind, layer, head = places[place]
-        label = say(
-            "{kind} {layer}.{head} {share:.0%}",
-            kind=say(words.SHORT_KINDS[kind]),
-            layer=layer,
-            head=head,
-            share=values[place],
-        )
-        links.append(language_menu.link(label, stage, query | place_of_head(*places[place])))
-    line = message("Of the heads of {model} these read it most, as share of what decides where they look:")
-    about = escape(say(line, model=name))
+    for kind, layer, head in places:
+        share = shares[kind][layer, head]
+        label = say(OF_HEADS["read_by"], kind=say(words.SHORT_KINDS[kind]), layer=layer, head=head, share=share)
+        links.append(language_menu.link(label, stage, query | place_of_head(kind, layer, head)))
+    about = escape(say(OF_HEADS["read"], model=name))
     return f'{about} <span data-testid="positions-read">{" · ".join(links)}</span>'

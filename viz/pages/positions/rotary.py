@@ -10,6 +10,7 @@ from model.storage.checkpoint import available
 from viz.figures import curves
 from viz.pages.positions.page import EXAMPLE, Page
 from viz.text.language import message, say
+from viz.text.words_positions import ROTARY_HEAD
 from viz.ui import frame, shared, thumbnails
 from viz.views import cached
 from viz.views.results import position_results
@@ -57,29 +58,20 @@ def show_rotary(page: Page) -> None:
         return
     text, (before, after) = answer
     with page.places.left_controls:
-        frame.note(say("q·k of each head, by how far apart query and key stand"))
+        frame.note(say(ROTARY_HEAD["heads"]))
     default = analysis.largest_cell(np.abs(after[..., NEAR] - after[..., FAR]))
     with page.places.left:
-        frame.picture_title(say("Heads"), small=say("rows: layers, columns: heads; left near, right far"))
+        frame.picture_title(say("Heads"), small=say(ROTARY_HEAD["tiles"]))
         limit = float(np.abs(after).max())
         pixels = [[thumbnails.signed_pixels(line[None], limit) for line in row] for row in after]
         _, layer, head = frame.choose_head_by_pixels({"": pixels}, ("", *default), fills=True)
     near, far = after[layer, head, [NEAR, FAR]]
     with page.places.answer:
-        line = message(
-            "From distance 0 to {n}, q·k falls from {a:.1f} to {b:.1f}; before the rotation it stays at {a:.1f}."
-        )
-        if far > near:
-            line = message(
-                "From distance 0 to {n}, q·k rises from {a:.1f} to {b:.1f}; before the rotation it stays at {a:.1f}."
-            )
-        about = message(
-            "Layer {layer}, head {head} of {name}: the mean over all pairs of a query and a key of the text."
-        )
-        note = say(about, layer=layer, head=head, name=name)
+        line = ROTARY_HEAD["rises" if far > near else "falls"]
+        note = say(ROTARY_HEAD["about"], layer=layer, head=head, name=name)
         frame.answer(say(line, n=FAR, a=near, b=far), note)
     offsets = np.arange(N_OFFSETS)
-    turned, still = say("after the turn"), say("before the turn")
+    turned, still = say(ROTARY_HEAD["turned"]), say(ROTARY_HEAD["still"])
     lines = {
         turned: np.stack([offsets, after[layer, head]]),
         still: np.stack([offsets, np.full(N_OFFSETS, before[layer, head])]),
@@ -87,13 +79,11 @@ def show_rotary(page: Page) -> None:
     axes: dict[str, Any] = {"x_axis": message("offset (positions apart)"), "y_axis": "q·k / √d"}
     values = {"checkpoint": name, "text": text, "n_offsets": N_OFFSETS, "layer": layer, "head": head}
     plot = Plot(
-        say("q·k by offset, layer {layer}, head {head}", layer=layer, head=head),
+        say(ROTARY_HEAD["title"], layer=layer, head=head),
         say("“{text}” · {checkpoint}", text=text, checkpoint=name),
         curves(lines, **axes, say=say),
         program(snippet(PRODUCTS, **values, turned=turned, still=still, **axes)),
     )
     with page.places.right:
         frame.pictures({"turned": plot}, is_map=False)
-        frame.note(
-            say("Each pair of dimensions turns at a speed of its own: the sum of their waves favours some distances.")
-        )
+        frame.note(say(ROTARY_HEAD["speeds"]))

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from model.training import schedules
 from model.training.schedules import Schedule
 from viz.figures import curves
 from viz.text.language import message, messages, say
-from viz.ui import controls, frame, shared, thumbnails
+from viz.ui import thumbnails
+from viz.views import codes
 from viz.views.snippets import Code, Plot, call, program, snippet
 
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
@@ -19,7 +19,7 @@ STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 EPOCHS = (50, 100, 200, 500, 1000, 2000, 3000, 5000)
 POINTS = 300  # of a curve, and as many again that are even on a logarithmic axis
 LINEAR, LOGARITHMIC = message("linear"), message("logarithmic")
-KEPT = "kept-noam"  # in the session
+MOST = 4  # curves that are kept
 OTHERS = messages(
     inverse_sqrt="inverse square root",
     cosine="cosine",
@@ -28,6 +28,20 @@ OTHERS = messages(
     constant="constant",
 )
 SCHEDULES = messages(noam="Noam") | OTHERS
+SENTENCES = messages(
+    noam="Noam {d_model}, warmup {warmup:,}",
+    times=", × {factor:g}",
+    peak="peak {peak:.3e} at step {step:,}",
+    rises="The rate still rises after {n:,} steps: its peak would come at step {step:,}.",
+    falls="The rate rises for {step:,} steps to {peak:.2e}; after {n:,} steps {share:.0%} of it is left.",
+    paper="The paper's schedule, called Noam, rises linearly and then falls as 1/√step.",
+    inverse="Inverse square root is Noam with its peak given.",
+    rates="Learning rate over the steps",
+    about_others=(
+        "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
+    ),
+    about_keep="Up to four Noam curves stay on the chart while you move the sliders.",
+)
 CURVES = """
 from model.training import schedules
 from viz.figures import curves
@@ -57,8 +71,8 @@ class Noam:
     @property
     def name(self) -> str:
         """The schedule in words."""
-        name = say("Noam {d_model}, warmup {warmup:,}", **vars(self))
-        return name if self.factor == 1 else name + say(", × {factor:g}", factor=self.factor)
+        name = say(SENTENCES["noam"], **vars(self))
+        return name if self.factor == 1 else name + say(SENTENCES["times"], factor=self.factor)
 
 
 def sample(n_steps: int, warmups: Sequence[int], epoch: int) -> np.ndarray:
@@ -94,103 +108,54 @@ def lines_at(rates: Mapping[str, Schedule], steps: np.ndarray) -> dict[str, np.n
     return {name: np.array([steps, list(map(rate, steps.tolist()))]) for name, rate in rates.items()}
 
 
-def choose_noam() -> tuple[Noam, int]:
-    """The present Noam curve, and how many steps are drawn."""
-    d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d")
-    warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 4000, key="noam-warmup")
-    factor = controls.slider(say("Factor"), 0.1, 4.0, 1.0, step=0.1, key="noam-factor")
-    n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps")
-    return Noam(d_model, warmup, factor), n_steps
-
-
-def choose_others() -> list[str]:
-    """The schedules that are laid over the Noam curves."""
-    help_ = say(
-        "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
-    )
-    return controls.choose_several(
-        st.pills,
-        say("Against"),
-        list(OTHERS),
-        ["cosine", "linear"],
-        "against",
-        selection_mode="multi",
-        wrap=True,
-        format_func=lambda name: say(OTHERS[name]),
-        help=help_,
-        label_visibility="collapsed",
-    )
-
-
-def keep(present: Noam) -> list[Noam]:
-    """Buttons that save the present Noam curve and drop the saved ones; returns those that are drawn, it last."""
-    schedules: list[Noam] = st.session_state.setdefault(KEPT, [])
-    help_ = say("Up to four Noam curves stay on the chart while you move the sliders.")
-    is_full = present in schedules or len(schedules) >= 4
-    label = say("Save this Noam curve")
-    st.button(label, key="keep", on_click=schedules.append, args=(present,), disabled=is_full, help=help_)
-    st.button(say("Clear saved curves"), key="drop", on_click=schedules.clear, disabled=not schedules)
-    return [*(noam for noam in schedules if noam != present), present]
-
-
 def tile_pixels() -> np.ndarray:
     """The paper's schedule as pixels."""
     rate = schedules.noam(512, 4000)
     return thumbnails.curve_pixels(np.array([rate(step) for step in range(1, 20_001, 100)]))
 
 
-def show(places: frame.Places) -> None:
-    """Draw schedules over the steps, with the sliders of the Noam curve at the left."""
-    with places.left:
-        present, n_steps = choose_noam()
-    with places.question:
-        frame.label(say("Against"))
-        names = choose_others()
-        noams = keep(present)
-    epoch = 1000
-    with places.left:
-        if "step_decay" in names:
-            epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch")
-    with places.right_controls:
-        label = say("Training steps")
-        frame.label(label)
-        log_x = controls.choose(label, (LINEAR, LOGARITHMIC), "log-x", label_visibility="collapsed") == LOGARITHMIC
-        label = say("Learning rate")
-        frame.label(label)
-        log_y = controls.choose(label, (LINEAR, LOGARITHMIC), "log-y", label_visibility="collapsed") == LOGARITHMIC
+def plot(asked: Mapping[str, str]) -> Plot:
+    """The schedules at the parameters of an address (viz/web/sheets/training/lab.js reads the same)."""
+    chosen, _ = codes.read(asked, READERS)
+    present = Noam(chosen.get("noam-d", 512), chosen.get("noam-warmup", 4000), chosen.get("noam-factor", 1.0))
+    noams = [*(noam for noam in chosen.get("kept", []) if noam != present), present]
+    names, n_steps, epoch = chosen.get("against", ["cosine", "linear"]), chosen.get("noam-steps", 20_000), 1000
+    if "step_decay" in names:
+        epoch = chosen.get("epoch", epoch)
     warmups = [noam.warmup for noam in noams]
     lines = lines_at(rates_of(noams, names, n_steps, epoch), sample(n_steps, warmups, epoch))
     marks = []
     for name, line in lines.items():
         step, rate = line[:, line[1].argmax()].tolist()
-        marks.append(
-            (name, step, rate, f"{name}: {say('peak {peak:.3e} at step {step:,}', peak=rate, step=int(step))}")
-        )
+        marks.append((name, step, rate, f"{name}: {say(SENTENCES['peak'], peak=rate, step=int(step))}"))
+    log_x, log_y = (chosen.get(key) == LOGARITHMIC for key in ("log-x", "log-y"))
     look: dict[str, Any] = {"y_axis": message("learning rate"), "log_x": log_x, "log_y": log_y, "marks": marks}
     rates = code_of_rates(noams, names, n_steps, epoch)
     code = program(snippet(CURVES, n_steps=n_steps, warmups=warmups, epoch=epoch, rates=rates, **look))
-    plot = Plot(say("Learning rate over the steps"), " · ".join(lines), curves(lines, **look, say=say), code)
-    with places.answer:
-        frame.answer(
-            answer(present, lines[present.name]),
-            say("The paper's schedule, called Noam, rises linearly and then falls as 1/√step."),
-        )
-    with places.right:
-        frame.pictures({"schedules": plot}, is_map=False)
-        frame.note("factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)", tag="code")
-    with places.left, st.container(gap="xxsmall"):
-        for row, (*_, text) in enumerate(marks):
-            shared.write_small(text, f"peak-{row}")
-        if "inverse_sqrt" in names:
-            shared.write_small(say("Inverse square root is Noam with its peak given."), "inverse")
+    return Plot(say(SENTENCES["rates"]), " · ".join(lines), curves(lines, **look, say=say), code)
 
 
-def answer(noam: Noam, line: np.ndarray) -> str:
-    """Where a Noam curve, float (2, n), is highest, and what is left of that in the end."""
-    steps, rates = line
-    peak = int(rates.argmax())
-    if peak == len(rates) - 1:
-        text = message("The rate still rises after {n:,} steps: its peak would come at step {step:,}.")
-        return say(text, n=int(steps[-1]), step=noam.warmup)
-    text = message("The rate rises for {step:,} steps to {peak:.2e}; after {n:,} steps {share:.0%} of it is left.")
-    return say(text, step=int(steps[peak]), peak=rates[peak], n=int(steps[-1]), share=rates[-1] / rates[peak])
+def _noams(text: str) -> list[Noam]:
+    """Curves that an address keeps, as d_model-warmup-factor, joined by "_"; a ValueError where one is none."""
+    noams = []
+    for part in text.split("_"):
+        d_model, warmup, factor = map(float, part.split("-"))
+        noams.append(Noam(int(d_model), int(warmup), factor))
+        if not (64 <= d_model <= 1024 and 1 <= warmup <= 1e6 and 0.1 <= factor <= 4):
+            raise ValueError
+    if len(noams) > MOST:
+        raise ValueError
+    return noams
+
+
+READERS: dict[str, codes.Reader] = {
+    "noam-d": codes.number(64, 1024),
+    "noam-warmup": codes.one_of(WARMUPS),
+    "noam-factor": codes.number(0.1, 4.0),
+    "noam-steps": codes.one_of(STEPS),
+    "against": codes.several_of(OTHERS),
+    "epoch": codes.one_of(EPOCHS),
+    "kept": _noams,
+    "log-x": codes.one_of((LINEAR, LOGARITHMIC)),
+    "log-y": codes.one_of((LINEAR, LOGARITHMIC)),
+}

@@ -1,37 +1,37 @@
-"""The page Warm-up: real runs that vary peak and warmup, schedules, and a model that learns here."""
+"""The page Warm-up: real runs that vary peak and warmup, schedules, and a model that learns here.
 
-from viz.pages.training import grid, here, lab, since
-from viz.text.language import message, say
-from viz.ui import frame, widgets
+A browser draws all sections but the last one (viz/web/sheets/training.js, as on the page without a server).
+"""
+
+import streamlit as st
+
+from viz.pages.training import contents, here
+from viz.text.language import say
+from viz.ui import frame, sheets, widgets
 from viz.ui.frame import Tile
-from viz.views.results import board_results
 
-SECTIONS = {  # the tile of each, and what shows it
-    "grid": (message("Recorded runs"), grid.tile_pixels, grid.show),
-    "schedules": (message("Schedules"), lab.tile_pixels, lab.show),
-    "since": (message("Since 2017"), since.tile_pixels, since.show),
-    "here": (message("Train here"), here.tile_pixels, here.show),
-}
+HERE = "here"  # the code of the section that Streamlit draws
 
 
 @widgets.fragment
 def live() -> None:
     """The page."""
+    told = contents.told(in_app=True)
+    codes = list(told["tiles"])
+    if widgets.code_of("section", codes[0]) != HERE:
+        with st.container(key="frame"):
+            sheets.show(contents, told, leaves={"section": [HERE]})
+        return
     places = frame.places()
-    sections = dict(SECTIONS)
-    if not grid.is_shipped():
-        del sections["grid"]
-    if not board_results.exists():
-        del sections["since"]
+    words = told["words"]
     tiles = [
-        Tile(code, say(name), here.tile_note() if code == "here" else "", pixels=pixels())
-        for code, (name, pixels, _) in sections.items()
+        Tile(code, words[code], words["note"] if code == HERE else "", pixels=told["tiles"][code]) for code in codes
     ]
     with places.left_controls:
-        frame.note(say("Learning rate and loss of small models"))
+        frame.note(words["lead"])
     with places.left:
-        section = frame.choose_tile(say("Show"), tiles, "section", tiles[0].code, columns=len(tiles))
-    sections[section][2](places)
+        frame.choose_tile(words["show"], tiles, "section", codes[0], columns=len(tiles))
+    here.show(places)
 
 
 frame.opening(say("Warm-up"))

@@ -81,10 +81,15 @@ def payload(
 
 def pictures(figure: Figure, name: str, key: str) -> None:
     """Show the buttons for a PNG and an SVG of a figure, which the browser draws."""
+    message = picture_payload(figure, name)
+    _mounted("headlight_pictures", "plot/pictures.js")(key=key, data=packing.pack(message), width="content")
+
+
+def picture_payload(figure: Figure, name: str) -> dict[str, Any]:
+    """What pictures.js is told of a figure that becomes a file of a name (`PictureMessage`)."""
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
-    payload = _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}
-    _mounted("headlight_pictures", "plot/pictures.js")(key=key, data=packing.pack(payload), width="content")
+    return _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}
 
 
 def _parts(figure: Figure) -> dict[str, Any]:

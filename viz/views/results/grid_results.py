@@ -86,9 +86,3 @@ def curves(cells: Collection[GridCell], step: float | None = None) -> Plot:
     figure = run_curves(rates, losses, limit=grid.entropy_smoothed, step=step, say=say)
     code = snippet(CURVES, cells=cells_by_name, limit=grid.entropy_smoothed, step=step)
     return Plot(say("Learning rate and loss"), " · ".join(cells_by_name), figure, program(READ, code))
-
-
-def toggled(cells: list[GridCell], cell: GridCell, most: int) -> list[GridCell]:
-    """Some runs with one more, in place of the first where there are too many; without it, if it was there."""
-    other_runs = [run for run in cells if run != cell]
-    return other_runs if cell in cells else [*other_runs, cell][-most:]

@@ -1,4 +1,4 @@
-"""What the page Positions computes, and what it says of encodings."""
+"""What the page Positions computes."""
 
 import math
 
@@ -12,53 +12,15 @@ from model.experiments import recorded_positions
 from model.measures.heads.weights import position_kernels
 from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
 from model.running.translator import Translator
-from viz.text.language import message, messages
+from viz.text.language import message
+from viz.text.words_positions import RELATIVE, ROTARY
 from viz.views import cached
 from viz.views.score_traces import trace_of
 from viz.views.snippets import Code, snippet
 from viz.views.turns import in_turn
 
-ENCODINGS = messages(  # what each is called, and what is said of it
-    sinusoidal=(
-        "paper's formula",
-        "Column 2i is sin(pos / 10000^(2i/d)), column 2i + 1 its cosine (Vaswani et al. 2017).",
-    ),
-    sinusoidal_concatenated=(
-        "sines, then cosines",
-        "The same waves, all sines first, then all cosines, as in the MarianMT of transformers.",
-    ),
-    literal_loop=(
-        "literal loop",
-        "A loop over i = 0, 2, 4 … that uses 2i in the exponent again, a common slip: frequencies fall twice as fast "
-        "and differ within a pair.",
-    ),
-    none=("none", "Zeros: every position looks the same."),
-    learned_start=(
-        "learned (random)",
-        "Normally distributed random numbers, standard deviation 0.02 as in BERT and GPT-2.",
-    ),
-    learned=(
-        "learned (toy)",
-        "The same table after training: a head that sees only positions learned to attend to the previous one.",
-    ),
-)
-ROTARY = "rotary"
-ENCODINGS |= messages(
-    rotary=(
-        "rotary",
-        "The same waves turn queries and keys inside attention instead of being added (Su et al. 2021).",
-    ),
-    alibi=(
-        "ALiBi",
-        "Subtracts slope · distance from every score, with a different slope in each head (Press et al. 2022).",
-    ),
-    buckets=(
-        "T5 buckets",
-        "One learned number per head and bucket of distances is added to the scores (Raffel et al. 2020).",
-    ),
-)
-RELATIVE = "alibi", "buckets"  # that have no table of positions
 LEARNED = {"learned_start": "initial", "learned": "trained"}
+ROUNDING = 1e-9  # of dot products in 64 bits: those that differ by less are equal
 
 TABLE = """
 from model.positional import VARIANTS

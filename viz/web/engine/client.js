@@ -13,7 +13,7 @@ import { Problem } from "./run/problem.js";
  *   why?: import("./analysis/why.js").RowParts | null,
  *   writes?: {place: import("./analysis/head_words.js").WordsPlace, cells: import("./analysis/head_words.js").CellWords[]} | null,
  *   shares?: import("./analysis/split_heads.js").ScoreShares,
- *   probabilities?: number[] | null}} EngineAnswer
+ *   probabilities?: number[] | null, order?: import("./analysis/word_order.js").WordOrder}} EngineAnswer
  */
 
 /**

@@ -10,6 +10,7 @@ import { patchParts, patchingOf, probabilitiesOf } from "./analysis/patched_part
 import { Problem } from "./run/problem.js";
 import { scoreShares } from "./analysis/split_heads.js";
 import { rowParts } from "./analysis/why.js";
+import { wordOrder } from "./analysis/word_order.js";
 
 /** @typedef {import("./run/translator.js").Request} Request */
 /** @typedef {import("./run/translator.js").Translator} Translator */
@@ -43,6 +44,7 @@ import { rowParts } from "./analysis/why.js";
  * @property {import("./analysis/head_words.js").WordsPlace} [writes] what a head looks at, whose words are asked for
  * @property {{ids: number[], step: number}} [words] whose probabilities at a step are asked for
  * @property {boolean} [shares] whether it is said what decides where each head looks
+ * @property {number} [order] the seed of another order of the words, of which it is said whether the encoder sees it
  * @property {boolean} [only] whether the answer is what was asked of heads, without the translation
  */
 
@@ -183,9 +185,10 @@ export class Service {
     const writes = also.writes && headWords(translator, answer, also.writes);
     const shares = also.shares && (await scoreShares(translator.model, answer, () => this.#standBack(job)));
     if (also.only) return { why, writes, shares };
+    const order = also.order === undefined ? undefined : wordOrder(translator, request.text, also.order);
     const trace = request.traced ? answer.trace : null;
     const ofHeads = { row, why, writes, shares };
-    const reply = { ...answer, trace, effects, lens: words, occlusion: without, ...ofHeads, probabilities };
+    const reply = { ...answer, trace, effects, lens: words, occlusion: without, ...ofHeads, probabilities, order };
     return traced ? structuredClone(reply) : reply;
   }
 

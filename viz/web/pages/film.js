@@ -33,7 +33,7 @@ const CURVES = 0.38; // of the film's height that its curves have
 const [PLAYER, NAME] = [112, 22]; // pixels of slider, legend and sentence; of a name above tiles, or a score under them
 const [READABLE, LARGEST, GAP] = [72, 170, 6]; // pixels of a tile, where so many fit side by side, and between two
 
-class FilmPlayer {
+export class FilmPlayer {
   /** @type {ReturnType<typeof setInterval> | null} */ playing = null;
   /** @type {Loaded[]} */ films = [];
   /** @type {number[]} */ steps = [0];

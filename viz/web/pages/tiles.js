@@ -8,7 +8,7 @@ import { arrows } from "../stage/frame/widgets.js";
 
 /**
  * Rows of columns: red, green, blue and opacity; or one byte, which is a place on the scale about zero of the page.
- * @typedef {(import("../recording/message/types.js").Matrix | Uint8Array)[]} Pixels
+ * @typedef {(import("../recording/message/types.js").Matrix | number[][] | Uint8Array)[]} Pixels
  *
  * @typedef {object} Tile
  * @property {string} code
@@ -77,7 +77,7 @@ function reveal(box, tile) {
   if (inner.bottom > outer.bottom || inner.top < outer.top) box.scrollTop += inner.top - outer.top - outer.height / 3;
 }
 
-class Tiles {
+export class Tiles {
   /** @param {HTMLElement} place */
   constructor(place) {
     this.box = /** @type {HTMLElement} */ (el("div.tiles", { role: "radiogroup", "data-testid": "tiles" }));

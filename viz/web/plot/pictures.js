@@ -4,9 +4,18 @@ import { unpack } from "../recording/message/packed.js";
 import { button, el, setChildren } from "../stage/frame/dom.js";
 import { plotly } from "../stage/frame/plotly.js";
 
-/** Buttons that make pictures of a figure. @param {{data: Uint8Array, parentElement: Element}} component */
-export function show({ data: bytes, parentElement }) {
-  const { data, layout, name, width, words } = unpack(bytes);
+/**
+ * A figure that is to become a file (viz/ui/plot/plot.py).
+ * @typedef {object} PictureMessage
+ * @property {import("./plot.js").Trace[]} data
+ * @property {import("../recording/pictures/looks.js").Layout} layout
+ * @property {string} name  of the file, without its ending
+ * @property {number} width  in pixels
+ * @property {{drawing: string, failed: string, missing: string}} words
+ */
+
+/** Buttons that make pictures of a figure, and what is said meanwhile. @param {PictureMessage} message */
+export function pictureButtons({ data, layout, name, width, words }) {
   const status = el("small", { role: "status" });
   /** @param {string} format @param {number} scale */
   const make = async (format, scale) => {
@@ -28,6 +37,11 @@ export function show({ data: bytes, parentElement }) {
   };
   const png = button("picture", "PNG", () => make("png", 2));
   const svg = button("picture", "SVG", () => make("svg", 1));
+  return [png, svg, status];
+}
+
+/** @param {{data: Uint8Array, parentElement: Element}} component */
+export function show({ data, parentElement }) {
   const place = /** @type {Element} */ (parentElement.querySelector(".hl-place"));
-  setChildren(place, el("div.pictures-of", png, svg, status));
+  setChildren(place, el("div.pictures-of", pictureButtons(unpack(data))));
 }

@@ -10,6 +10,7 @@ import { Writer, openWriter } from "../../../../viz/web/engine/run/writer.js";
 import { directEffects } from "../../../../viz/web/engine/analysis/effects.js";
 import { headWords } from "../../../../viz/web/engine/analysis/head_words.js";
 import { patchParts, patchingOf } from "../../../../viz/web/engine/analysis/patched_parts.js";
+import { wordOrder } from "../../../../viz/web/engine/analysis/word_order.js";
 import { scoreParts, scoreShares } from "../../../../viz/web/engine/analysis/split_heads.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
@@ -99,6 +100,7 @@ async function measured(answer, request) {
   if (measures.includes("effects")) found.effects = directEffects(translator.model, answer, against);
   if (measures.includes("lens")) found.lens = lens(translator, answer, 3);
   if (measures.includes("occlusion")) found.occlusion = await occlusion(translator, answer, request);
+  if (measures.includes("order")) found.order = wordOrder(translator, request.text, request.seed);
   if (measures.includes("recording")) found.recording = recordingOf(answer, translator.model.config, found.effects);
   return found;
 }

@@ -10,21 +10,40 @@
 export const MAX_SCALE = 2;
 export const MAX_SHIFT = 100;
 
+/** @type {Record<string, (column: number, size: number) => number>} by encoding 2i of the formula, in each column */
+const DOUBLED = {
+  sinusoidal: (column) => column - (column % 2),
+  sinusoidal_concatenated: (column, size) => 2 * (column % (size / 2)),
+  literal_loop: (column) => 2 * column,
+};
+
+/** Whether an encoding is made of waves that are added to embeddings. @param {string} layout */
+export const hasWaves = (layout) => layout in DOUBLED;
+
 /**
- * Writes the encoding of one position.
- * @param {Float32Array} into (d_model,)
- * @param {import("../run/config.js").Config["positional"]} layout
+ * How fast the wave of each column turns, (size,) in radians per position, of an encoding that has waves.
+ * @param {string} layout
+ * @param {number} size
+ */
+export const frequencies = (layout, size) =>
+  Float64Array.from({ length: size }, (_, column) => 10_000 ** (-DOUBLED[layout](column, size) / size));
+
+/**
+ * Writes the encoding of one position: zeros where nothing is added to embeddings.
+ * @template {Float32Array | Float64Array} Numbers
+ * @param {Numbers} into (d_model,)
+ * @param {string} layout
  * @param {number} position
+ * @returns {Numbers}
  */
 export function encodePosition(into, layout, position) {
-  if (!layout.startsWith("sinusoidal")) return into.fill(0); // none, or positions inside the attention
-  const size = into.length;
-  for (let pair = 0; pair < size / 2; pair++) {
-    const angle = position * 10_000 ** ((-2 * pair) / size);
-    const [sine, cosine] = layout === "sinusoidal" ? [2 * pair, 2 * pair + 1] : [pair, size / 2 + pair];
-    into[sine] = Math.sin(angle);
-    into[cosine] = Math.cos(angle);
-  }
+  into.fill(0);
+  if (!hasWaves(layout)) return into; // none, or positions inside the attention
+  const half = into.length / 2;
+  frequencies(layout, into.length).forEach((frequency, column) => {
+    const isSine = layout === "sinusoidal_concatenated" ? column < half : column % 2 === 0;
+    into[column] = (isSine ? Math.sin : Math.cos)(position * frequency);
+  });
   return into;
 }
 

@@ -9,8 +9,8 @@
  * @property {(head: number, offset: number) => number} [bias] what is added to the score of a key so far from its query
  */
 
-const N_BUCKETS = 32; // of T5
-const MAX_DISTANCE = 128;
+export const N_BUCKETS = 32; // of T5
+export const MAX_DISTANCE = 128;
 
 /**
  * The relative positions of a layer's self-attention; none where positions are added to the embeddings.
@@ -35,6 +35,14 @@ export function relativePositions(weights, encodes, config) {
 }
 
 /**
+ * How fast a pair of dimensions turns, in radians per position (Su et al. 2021, section 3.2.2).
+ * @param {number} pair
+ * @param {number} size  how many dimensions a head has
+ * @param {number} base
+ */
+export const rotaryFrequency = (pair, size, base = 10_000) => base ** ((-2 * pair) / size);
+
+/**
  * Rotary position embeddings (Su et al. 2021, section 3.2.2): pairs of dimensions turn with the position.
  * @param {Config} config
  * @returns {NonNullable<Relative["turn"]>}
@@ -44,7 +52,7 @@ function rotary({ d_model, n_heads, rotary_base, positional }) {
   const neighbours = positional === "rotary"; // else one dimension of each half
   return (numbers, first, heads, position) => {
     for (let pair = 0; pair < size / 2; pair++) {
-      const angle = position * rotary_base ** ((-2 * pair) / size);
+      const angle = position * rotaryFrequency(pair, size, rotary_base);
       const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
       const [dimX, dimY] = neighbours ? [2 * pair, 2 * pair + 1] : [pair, pair + size / 2];
       for (let head = first; head < first + heads * size; head += size) {
@@ -60,7 +68,7 @@ function rotary({ d_model, n_heads, rotary_base, positional }) {
  * How much a score falls with each position of distance, per head (Press et al. 2022, section 3).
  * @param {number} heads
  */
-function alibiSlopes(heads) {
+export function alibiSlopes(heads) {
   const power = 2 ** Math.floor(Math.log2(heads));
   const slopes = Array.from({ length: power }, (_, i) => 2 ** ((-8 / power) * (i + 1)));
   const between = Array.from({ length: power }, (_, i) => 2 ** ((-8 / (2 * power)) * (2 * i + 1)));
@@ -72,7 +80,7 @@ function alibiSlopes(heads) {
  * @param {number} offset
  * @param {boolean} causal
  */
-function bucketOf(offset, causal) {
+export function bucketOf(offset, causal) {
   const buckets = causal ? N_BUCKETS : N_BUCKETS / 2;
   const distance = causal ? Math.max(0, -offset) : Math.abs(offset);
   const first = !causal && offset > 0 ? buckets : 0;

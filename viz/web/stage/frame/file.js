@@ -16,8 +16,8 @@ import { viewOf } from "../main/view.js";
 const [TITLE, LINE] = [44, 20]; // pixels above a picture with a title of one line, and of each other line
 const SIZE = 15; // pixels of its font
 
-/** @param {string} name @param {string} type @param {string} text */
-function save(name, type, text) {
+/** Has the browser keep a text as a file. @param {string} name @param {string} type @param {string} text */
+export function saveFile(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   saveFrom(name, address);
   setTimeout(() => URL.revokeObjectURL(address), 1000);
@@ -129,8 +129,8 @@ export function downloads(stage, close) {
   const isCircuit = state.view === "circuit" && stage.measure !== "effects";
   const ofCircuit = {
     png: async () => saveFrom(`${name}.png`, await savedPng(stage)),
-    svg: () => save(`${name}.svg`, "image/svg+xml", savedSvg(stage)),
-    circuit_json: () => save(`${name}.json`, "application/json", savedJson(stage)),
+    svg: () => saveFile(`${name}.svg`, "image/svg+xml", savedSvg(stage)),
+    circuit_json: () => saveFile(`${name}.json`, "application/json", savedJson(stage)),
   };
   const ofMap = {
     png: () => picture(stage, title, "png", name),
@@ -138,8 +138,8 @@ export function downloads(stage, close) {
   };
   const items = {
     ...(isCircuit ? ofCircuit : ofMap),
-    html: host.shell && (async () => save("headlight-stage.html", "text/html", await page(stage))),
-    csv: viewOf(stage) && (() => save(`${name}.csv`, "text/csv", csv(stage))),
+    html: host.shell && (async () => saveFile("headlight-stage.html", "text/html", await page(stage))),
+    csv: viewOf(stage) && (() => saveFile(`${name}.csv`, "text/csv", csv(stage))),
   };
   return Object.entries(items).map(([format, make]) => {
     if (!make) return null;

@@ -1,0 +1,100 @@
+"""Pages that a browser draws from data (viz/web/sheets), in the app and on the site: what the app adds to them.
+
+The page is a module that says what browsers are told, gives them files and knows its pictures (`Sheet`).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any, Protocol
+
+import streamlit as st
+
+from viz.stage import assets
+from viz.stage.payload.packing import pack
+from viz.text import errors
+from viz.text.language import current, messages, say, using
+from viz.ui import explore, widgets
+from viz.views.codes import code
+from viz.views.snippets import Plot
+
+COMPONENT = "headlight_sheets"
+WORDS = messages(
+    waiting="Computing …",
+    missed="This link asks for something missing ({parts}). Showing the default instead.",
+    not_fetched="The page could not be fetched. Please reload it.",
+    save="Save · Code",
+    copy="Copy",
+    about_code="This makes the same figure in the folder of this project:",
+)
+_BYTES, _PROBLEM = b"\0", b"\1"  # how an answer begins: what was asked for, or a sentence
+
+
+class Sheet(Protocol):
+    """A page as a module has it: viz/pages/NAME/contents.py."""
+
+    NAME: str
+
+    def told(self) -> dict[str, Any]:
+        """What the page says and what it is made of at once, in the language of here."""
+        ...
+
+    def file(self, name: str, asked: Mapping[str, str]) -> bytes:
+        """What is fetched when it is needed; a ValueError where it cannot be made, a KeyError where there is none."""
+        ...
+
+    def plots(self, asked: Mapping[str, str]) -> dict[str, Plot]:
+        """Its pictures at the parameters of an address, by name."""
+        ...
+
+
+@cache
+def _mounted():
+    return assets.component(COMPONENT, "sheets/app.js")
+
+
+def show(page: Sheet, told: dict[str, Any], leaves: Mapping[str, list[str]] = {}) -> None:
+    """Draw a page.
+
+    Args:
+        told: what the page is told.
+        leaves: codes by parameter of what Streamlit draws itself, as `viz.ui.controls` choose it; a visitor who chooses
+            one of them finds it in the session, and the page runs again.
+    """
+    language = current()
+    parameters = {name: code(st.session_state[name]) for name in leaves if name in st.session_state}
+    widgets.note_codes(parameters)
+    message: dict[str, Any] = {
+        "name": page.NAME,
+        "language": language,
+        "told": told,
+        "words": {name: say(text) for name, text in WORDS.items()},
+        "address": assets.keep_answers(f"sheet {page.NAME} {language}", partial(answer, page, language)),
+        "leaves": dict(leaves),
+        "parameters": parameters,
+    }
+    message["stamp"] = hashlib.blake2b(pack(message), digest_size=8).hexdigest()
+    key = f"sheet-{page.NAME}"
+
+    def leave() -> None:
+        parameters = st.session_state[key].get("left")
+        for name, codes in leaves.items():
+            if isinstance(parameters, dict) and parameters.get(name) in codes:
+                st.session_state[name] = parameters[name]
+
+    _mounted()(key=key, data=pack(message), on_left_change=leave)
+
+
+def answer(page: Sheet, language: str, query: Mapping[str, str]) -> bytes | None:
+    """What a browser asks for: a file, or a picture to keep; None where there is none."""
+    asked = dict(query)
+    with using(language):
+        try:
+            if "file" in asked:
+                return _BYTES + page.file(asked.pop("file"), asked)
+            plot = page.plots(asked)[asked.pop("picture")]
+            return _BYTES + explore.saved(plot, asked.get("format"))
+        except KeyError:
+            return None
+        except ValueError as error:
+            return _PROBLEM + errors.sentence(error).encode()

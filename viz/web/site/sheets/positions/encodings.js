@@ -1,0 +1,138 @@
+// The encodings of the page Positions in the sizes of an address: their tables, and what is said of them.
+
+import { encodingTable, similarityOf } from "../../../engine/analysis/encodings.js";
+import { formatNumber } from "../../../recording/text/sentences.js";
+
+/** @typedef {import("../../../engine/analysis/encodings.js").Table} Table */
+/** @typedef {import("../../../engine/analysis/encodings.js").Similarity} Similarity */
+/** @typedef {import("../../../sheets/types.js").Control} Control */
+/** @typedef {import("../../../sheets/types.js").Part} Part */
+/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
+/** @typedef {{table: Float32Array[], hits: number, loss: number}} Learned  the table that was trained, and how well */
+
+const [FEWEST, MOST] = [8, 128]; // positions
+const WIDTHS = ["8", "16", "32", "64", "128", "256"];
+const [LENGTH, WIDTH] = [50, 64];
+const FIRST = "sinusoidal";
+const TRAINED = "learned"; // the encoding that is recorded, in one size
+const ROUNDING = 1e-9; // of dot products in 64 bits: those that differ by less are equal
+const CACHED = 40; // tables
+/** @type {Map<string, Table>} by encoding and sizes: a picture that is the same table stays as it is */
+const tables = new Map();
+/** @type {WeakMap<Table, Similarity>} */
+const similarities = new WeakMap();
+
+export class Encodings {
+  /**
+   * @param {import("../../../sheets/reader.js").Reader} reader
+   * @param {import("../../sheets.js").Given} given
+   */
+  static async read(reader, given) {
+    return new Encodings(reader, given, await given.file("learned"));
+  }
+
+  /**
+   * @param {import("../../../sheets/reader.js").Reader} reader
+   * @param {import("../../sheets.js").Given} given
+   * @param {Learned} learned
+   */
+  constructor(reader, given, learned) {
+    this.reader = reader;
+    this.given = given;
+    this.say = given.say;
+    this.learned = learned;
+    this.codes = Object.keys(given.told.encodings);
+    this.nPositions = reader.whole("length", FEWEST, MOST, LENGTH);
+    this.size = Number(reader.one("width", WIDTHS, String(WIDTH)));
+    this.first = reader.one("first", this.codes, FIRST);
+  }
+
+  /** The sliders of both sizes. @returns {Control[]} */
+  sizeControls() {
+    const { say, nPositions, size } = this;
+    /** @type {[string, string][]} */
+    const widths = WIDTHS.map((width) => [width, width]);
+    return [
+      {
+        ...{ type: "slider", key: "length", label: say("label.positions"), written: true, low: FEWEST, high: MOST },
+        ...{ value: String(nPositions), usual: String(LENGTH), text: String(nPositions) },
+      },
+      {
+        ...{ type: "slider", key: "width", label: "d_model", written: true, options: widths },
+        ...{ value: String(size), usual: String(WIDTH), text: String(size) },
+      },
+    ];
+  }
+
+  /** Whether an encoding works inside attention, by distance, and has no table of positions. @param {string} code */
+  isRelative(code) {
+    return this.given.told.relative.includes(code);
+  }
+
+  /** Whether there is a table of an encoding: the trained one has one size. @param {string} code */
+  has(code) {
+    const { table } = this.learned;
+    return code !== TRAINED || (table.length === this.nPositions && table[0].length === this.size);
+  }
+
+  /** The table of an encoding that `has` one. @param {string} code @returns {Table} */
+  table(code, nPositions = this.nPositions) {
+    const name = `${code} ${nPositions} ${this.size}`;
+    const table = tables.get(name) ?? (code === TRAINED ? this.learned.table.map((row) => Float64Array.from(row)) : encodingTable(code, nPositions, this.size));
+    tables.delete(name);
+    tables.set(name, table);
+    if (tables.size > CACHED) tables.delete(/** @type {string} */ (tables.keys().next().value));
+    return table;
+  }
+
+  /** Dot products of its positions; a residual that is rounding alone is 0. @param {string} code @returns {Similarity} */
+  similarity(code) {
+    const table = this.table(code);
+    const measured = similarities.get(table) ?? similarityOf(table);
+    similarities.set(table, measured);
+    return { ...measured, residual: measured.residual < ROUNDING ? 0 : measured.residual };
+  }
+
+  /** @param {string} code */
+  name(code) {
+    return this.given.told.encodings[code].name;
+  }
+
+  /** What is said of an encoding; of the trained one how well it was learned. @param {string} code @returns {string} */
+  about(code) {
+    const { about } = this.given.told.encodings[code];
+    const { hits, loss } = this.learned;
+    return code === TRAINED ? `${about} ${this.say("learned", { hits, loss })}` : about;
+  }
+
+  /** What the columns of a table are, and its rows. @param {string} code */
+  axes(code) {
+    const columns = /** @type {Record<string, string>} */ ({ alibi: "head", buckets: "bucket" });
+    const column = this.say(`label.${columns[code] ?? "dimension"}`);
+    return { column, row: this.say(this.isRelative(code) ? "label.distance" : "label.position") };
+  }
+
+  /** @param {number} value */
+  write(value) {
+    return writeNumber(value, this.given.language);
+  }
+
+  /** The sheet in the place of a table that is not recorded in this size. @param {string} code @returns {Sheet} */
+  notRecorded(code) {
+    const { table } = this.learned;
+    const values = { positions: table.length, dimensions: table[0].length };
+    const text = this.say("recorded_sizes", values);
+    /** @type {Control} */
+    const show = { type: "button", key: "sizes", label: this.say("use_sizes"), set: { length: null, width: null } };
+    return { controls: { left: [show] }, answer: this.given.told.encodings[code].about, below: text, left: [], right: [{ type: "note", text }] };
+  }
+}
+
+/** A number with three digits, as viz/text/words.py writes it. @param {number} value @param {string} language */
+export function writeNumber(value, language) {
+  if (value === 0) return "0";
+  return formatNumber(value, Math.abs(value) < 0.001 ? ".1e" : ".3f", language);
+}
+
+/** The numbers from 0 on, as names. @param {number} count */
+export const numbered = (count) => Array.from({ length: count }, (_, i) => String(i));

@@ -1,0 +1,196 @@
+// Word order: a sentence and its words in another order, with positions in the encoder and without.
+
+import { Problem } from "../../../engine/run/problem.js";
+import { axisTokens } from "../../../recording/maps/axes.js";
+import { tokenNames } from "../../../recording/text/text.js";
+import { pixelsOf } from "../../../sheets/maps.js";
+import { writeNumber } from "./encodings.js";
+import { headOf, headTiles } from "./tiles.js";
+
+/** @typedef {import("../../../sheets/types.js").Part} Part */
+/** @typedef {import("../../../sheets/types.js").Control} Control */
+/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
+/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../engine/client.js").EngineAnswer} EngineAnswer */
+/** @typedef {import("../../../engine/run/config.js").AttentionKind} AttentionKind */
+/** @typedef {import("./tiles.js").Place} Place */
+/** @typedef {{answers: EngineAnswer[], order: import("../../../engine/analysis/word_order.js").WordOrder}} Orders */
+
+const ORDERS = ["1", "2", "3", "4", "5"];
+/** @type {Place} */
+const USUAL = { kind: "encoder_self", layer: 0, head: 0 };
+const KINDS = /** @type {AttentionKind[]} */ (["encoder_self", "decoder_self", "cross"]);
+let last = ""; // the last sentence that could be read
+
+/**
+ * @param {import("../../../sheets/reader.js").Reader} reader
+ * @param {Given} given
+ * @returns {Promise<Sheet | null>}
+ */
+export async function order(reader, given) {
+  const { told, say, speech } = given;
+  const text = reader.text("text", told.text);
+  const seed = reader.one("order", ORDERS);
+  const isTrained = reader.one("trained", ["0", "1"]) === "1";
+  const { both, warning } = await readable(text, Number(seed), isTrained, given);
+  if (!both) return null;
+  const { answers, order: { differences } } = both;
+  const maps = answers.map(mapsOf);
+  const place = headOf(reader, maps[0].heads, USUAL);
+  const texts = answers.map((answer) => answer.text);
+  const [off, on] = differences.map((value) => writeNumber(value, speech.language));
+  const isSame = new Set(texts).size === 1;
+  const hint = answers.length < 2 ? say("order.no_order") : "";
+  return {
+    controls: controlsOf({ text, seed, isTrained }, given),
+    warning: [warning, hint].filter(Boolean).join(" "),
+    answer: say(isSame ? "order.same" : "order.differs", { a: texts[0], b: texts[texts.length - 1] }),
+    below: say("order.blind", { off, on }),
+    left: [headTiles(picturesOf(answers[0]), place, USUAL, say)],
+    right: [
+      { type: "title", text: nameOf(place, say) },
+      pictureOf(answers, maps, place, say),
+      { type: "note", text: say("order.about") },
+    ],
+  };
+}
+
+/**
+ * Both orders of a sentence; of one that cannot be read those of the last that could be, or of the example, and why.
+ * @param {string} text
+ * @param {number} seed
+ * @param {boolean} isTrained
+ * @param {Given} given
+ * @returns {Promise<{both: Orders | null, warning: string}>}
+ */
+async function readable(text, seed, isTrained, given) {
+  const { told, say, speech } = given;
+  try {
+    const both = await bothOrders(text, seed, isTrained, given);
+    if (both) last = text;
+    return { both, warning: "" };
+  } catch (error) {
+    const other = last && last !== text ? last : told.text;
+    if (!(error instanceof Problem) || text === other) throw error;
+    const both = await bothOrders(other, seed, isTrained, given);
+    return { both, warning: `${speech.problem(error)} ${say(other === last ? "showing_last" : "showing_example")}` };
+  }
+}
+
+/**
+ * What the model makes of a sentence and of its words in another order, if they have one.
+ * @param {string} text
+ * @param {number} seed
+ * @param {boolean} isTrained  whether the encoder has its positions
+ * @param {Given} given
+ * @returns {Promise<Orders | null>}
+ */
+async function bothOrders(text, seed, isTrained, { told, models, file }) {
+  const { name } = models.get(told.model);
+  const isRecorded = text === told.text && seed === Number(ORDERS[0]) && !isTrained && name === told.model;
+  if (isRecorded && !models.isLoaded(name)) return file("order"); // needs no weights
+  /** @type {import("../../../engine/run/translator.js").Request} */
+  const request = { text, beam: 1, positions: { scale: Number(isTrained), sides: ["encoder"] } };
+  const first = await models.answer(name, request, { order: seed }, "positions");
+  if (!first?.order) return null;
+  const { order: words } = first;
+  if (words.shuffled === words.text) return { answers: [first], order: words };
+  const second = await models.answer(name, { ...request, text: words.shuffled }, {}, "shuffled");
+  return second && { answers: [first, second], order: words };
+}
+
+/**
+ * @param {{text: string, seed: string, isTrained: boolean}} chosen
+ * @param {Given} given
+ * @returns {Sheet["controls"]}
+ */
+function controlsOf({ text, seed, isTrained }, { told, say, speech, models }) {
+  const { source } = models.get(told.model);
+  const label = speech.say("sentence_in", { language: speech.say(`language_${source}`) });
+  /** @type {[string, string][]} */
+  const orders = ORDERS.map((code) => [code, code]);
+  /** @type {[string, string][]} */
+  const switches = ["0", "1"].map((code) => [code, say(`trained_${code}`)]);
+  return {
+    question: [{ type: "text", key: "text", label, value: text, usual: told.text, hint: speech.say("hint") }],
+    left: [
+      { type: "choice", key: "order", label: say("label.order"), written: true, help: say("order.help"), options: orders, value: seed, usual: "1" },
+      {
+        ...{ type: "choice", key: "trained", label: say("label.positions"), written: true, help: say("order.off") },
+        ...{ options: switches, value: String(Number(isTrained)), usual: "0" },
+      },
+    ],
+  };
+}
+
+/** The weights of an answer by kind, layer and head, as rows. @param {EngineAnswer} answer */
+function mapsOf({ attention }) {
+  /** @type {Record<string, Float32Array[][][]>} */
+  const heads = {};
+  for (const kind of KINDS) {
+    const { data, shape: [nLayers, nHeads, nRows, nKeys] } = /** @type {import("../../../engine/run/trace.js").Array32} */ (attention[kind]);
+    const rowAt = (/** @type {number} */ row) => data.subarray(row * nKeys, (row + 1) * nKeys);
+    heads[kind] = Array.from({ length: nLayers }, (_, layer) =>
+      Array.from({ length: nHeads }, (__, head) => Array.from({ length: nRows }, (___, row) => rowAt((layer * nHeads + head) * nRows + row))),
+    );
+  }
+  return { heads };
+}
+
+/** The mask of a kind as rows. @param {EngineAnswer} answer @param {AttentionKind} kind */
+function maskOf({ masks }, kind) {
+  const { data, shape: [nRows, nKeys] } = /** @type {import("../../../engine/run/masks.js").Mask} */ (masks[kind]);
+  return Array.from({ length: nRows }, (_, row) => data.subarray(row * nKeys, (row + 1) * nKeys));
+}
+
+/** @type {WeakMap<EngineAnswer, Record<string, import("../../../pages/tiles.js").Pixels[][]>>} */
+const pictures = new WeakMap();
+
+/** All heads of an answer as small pictures. @param {EngineAnswer} answer */
+function picturesOf(answer) {
+  const old = pictures.get(answer);
+  if (old) return old;
+  const { heads } = mapsOf(answer);
+  const all = Object.fromEntries(
+    Object.entries(heads).map(([kind, layers]) => {
+      const mask = maskOf(answer, /** @type {AttentionKind} */ (kind));
+      return [kind, layers.map((ofLayer) => ofLayer.map((values) => rowsOf({ values, mask, rows: [], columns: [] })))];
+    }),
+  );
+  pictures.set(answer, all);
+  return all;
+}
+
+/** The pixels of a map, row by row. @param {import("../../../sheets/types.js").Map} map */
+function rowsOf(map) {
+  const pixels = pixelsOf(map, "sequential", [0, 1], false);
+  const width = map.values[0].length;
+  return map.values.map((_, i) => Array.from({ length: width }, (__, j) => Float32Array.from(pixels.subarray(4 * (i * width + j), 4 * (i * width + j + 1)))));
+}
+
+/** @param {Place} place @param {Given["say"]} say */
+const nameOf = ({ kind, layer, head }, say) => say("head_name", { kind: say(`title.${kind}`), layer, head });
+
+/**
+ * The open head over both orders.
+ * @param {EngineAnswer[]} answers
+ * @param {ReturnType<typeof mapsOf>[]} maps
+ * @param {Place} place
+ * @param {Given["say"]} say
+ * @returns {Part}
+ */
+function pictureOf(answers, maps, place, say) {
+  const { kind, layer, head } = place;
+  return {
+    ...{ type: "maps", label: nameOf(place, say), scale: "sequential", range: [0, 1], ends: ["0", "1"], fills: [260] },
+    ...{ rowAxis: say(`query_axis.${kind}`), columnAxis: say(`key_axis.${kind}`), cell: "{row} → {column}: {value}", number: ".3f" },
+    blocked: `{row} → {column}: ${say("label.blocked")}`,
+    maps: answers.map((answer, i) => {
+      const { queries, keys } = axisTokens(answer, kind, "");
+      return {
+        ...{ title: `“${answer.source}”`, values: maps[i].heads[kind][layer][head] },
+        ...{ rows: tokenNames(queries), columns: tokenNames(keys), mask: maskOf(answer, /** @type {AttentionKind} */ (kind)) },
+      };
+    }),
+  };
+}
