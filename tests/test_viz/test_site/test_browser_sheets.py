@@ -14,7 +14,10 @@ visitor = site.visitor
 
 MEGA = 1_000_000
 # By page the addresses whose picture is drawn without weights and without Plotly.
-ADDRESSES = {"training": ("", "section=schedules&log-y=logarithmic&kept=256-400-1")}
+ADDRESSES = {
+    "positions": ("", "picture=wavelengths&second=sinusoidal_concatenated", "picture=order&kind=cross&layer=2"),
+    "training": ("", "section=schedules&log-y=logarithmic&kept=256-400-1"),
+}
 STATES = [(page, state) for page, states in ADDRESSES.items() for state in states]
 
 
@@ -73,3 +76,50 @@ def test_controls_keep_the_focus_and_a_step_back_is_a_step_back(visitor, address
     expect(answer).to_contain_text("The rate rises for")
     opened(page, address, "training", "section=nothing&noam-d=12")
     expect(page.get_by_test_id("stage-sheet-warning")).to_contain_text("(section=nothing; noam-d=12)")
+
+
+def test_encodings_are_chosen_and_their_waves_by_keyboard(visitor, address) -> None:
+    page = visitor.page
+    opened(page, address, "positions", "length=20")
+    answer = page.get_by_test_id("answer")
+    lines = page.locator(".hl-sheet-legend span")
+    expect(lines).to_have_text(["dimension 0", "dimension 1", "dimension 16", "dimension 32"])
+    page.get_by_role("button", name="dimension 0, position 0: 0.000").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(lines).to_have_text([f"dimension {n}" for n in (0, 1, 3, 16, 32)])
+    assert "dimensions=0.1.16.32.3" in page.url
+    page.get_by_role("radio", name="paper's formula").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="literal loop")).to_be_focused()
+    expect(answer).to_contain_text("Here the place matters, too")
+    page.get_by_test_id("control-width").get_by_role("slider").focus()
+    page.keyboard.press("Home")
+    expect(lines).to_have_text([f"dimension {n}" for n in (0, 1, 3)])
+    assert "width=8" in page.url and "first=literal_loop" in page.url
+    page.go_back()
+    page.go_back()
+    expect(answer).to_contain_text("Any two positions 5 apart have the product")
+
+
+def test_the_weights_come_once_another_sentence_is_shuffled(visitor, address) -> None:
+    page = visitor.page
+    opened(page, address, "positions", "picture=order")
+    answer = page.get_by_test_id("answer")
+    expect(answer).to_contain_text("Both orders give the same translation: “Ein Mann fährt")
+    assert not [request.url for request in visitor.requests if "safetensors" in request.url]
+    page.get_by_role("textbox").fill("Where is my brother?")
+    expect(answer).to_contain_text("“Wo", timeout=PATIENCE)
+    assert [request.url for request in visitor.requests if "safetensors" in request.url]
+    titles = page.locator(".hl-sheet-map > .hl-picture-title")
+    expect(titles.first).to_have_text("“Where is my brother?”")
+    page.get_by_role("tab", name="as trained").click()
+    expect(answer).to_contain_text(" becomes “")
+    expect(page.get_by_role("textbox")).to_have_value("Where is my brother?")
+    page.get_by_role("radio", name="Cross, layer 2, head 2").click()
+    expect(page.locator(".hl-sheet-right")).to_contain_text("Cross-attention, layer 2, head 2")
+    assert "kind=cross" in page.url and "trained=1" in page.url
+    page.get_by_role("textbox").fill(" ")
+    expect(page.get_by_test_id("stage-sheet-warning")).to_contain_text("Showing the last one that worked.")
+    expect(titles.first).to_have_text("“Where is my brother?”")
