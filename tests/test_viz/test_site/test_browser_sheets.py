@@ -21,6 +21,7 @@ visitor = site.visitor
 MEGA = 1_000_000
 # By page the addresses whose picture is drawn without weights and without Plotly.
 ADDRESSES = {
+    "positions": ("", "picture=wavelengths&second=sinusoidal_concatenated", "picture=order&kind=cross&layer=2"),
     "training": (
         "",
         "grid-show=maps&grid-runs=4.9",
@@ -95,12 +96,15 @@ def test_runs_are_picked_heads_opened_and_cells_read(visitor, address) -> None:
     recorded = grid_results.load()
     cells = list(recorded.runs)
     answer = page.get_by_test_id("answer")
-    expect(answer).to_have_text(grid.answer(recorded, [GridCell(*values) for values in grid.FIRST]))
+    short, long = (recorded.runs[GridCell("pre", 0.005, warmup)].final for warmup in (1, 400))
+    expect(answer).to_have_text(
+        re.compile(f"peak 0.005: {long:.2f} nats with a warmup of 400 steps, {short:.2f} without")
+    )
     board = page.get_by_role("grid", name="Validation loss at the end")
     for place in ((0, 0), (0, 3)):  # the oldest ones go
         board.locator(f"[data-row='{place[0]}'][data-head='{place[1]}']").click()
     picked = [GridCell(*values) for values in grid.FIRST[2:]] + [GridCell("post", 0.1, 1), GridCell("post", 0.1, 400)]
-    expect(answer).to_have_text(grid.answer(recorded, picked))
+    expect(answer).to_contain_text(f"{recorded.runs[picked[-1]].final:.2f} nats with a warmup of 400 steps")
     expect(board.locator("[aria-selected=true]")).to_have_count(4)
     assert f"grid-runs={'.'.join(str(cells.index(cell)) for cell in picked)}" in page.url
     page.get_by_role("tab", name="What they attend to").click()
@@ -125,3 +129,50 @@ def test_a_film_plays_and_a_click_opens_a_head_at_its_step(visitor, address) -> 
     assert f"film-head=0-cross-0-1-{step}" in page.url
     page.get_by_role("tab", name="Film", exact=True).click()
     expect(page.get_by_test_id("film-slider")).to_be_visible()
+
+
+def test_encodings_are_chosen_and_their_waves_by_keyboard(visitor, address) -> None:
+    page = visitor.page
+    opened(page, address, "positions", "length=20")
+    answer = page.get_by_test_id("answer")
+    lines = page.locator(".hl-sheet-legend span")
+    expect(lines).to_have_text(["dimension 0", "dimension 1", "dimension 16", "dimension 32"])
+    page.get_by_role("button", name="dimension 0, position 0: 0.000").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(lines).to_have_text([f"dimension {n}" for n in (0, 1, 3, 16, 32)])
+    assert "dimensions=0.1.16.32.3" in page.url
+    page.get_by_role("radio", name="paper's formula").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="literal loop")).to_be_focused()
+    expect(answer).to_contain_text("Here the place matters, too")
+    page.get_by_test_id("control-width").get_by_role("slider").focus()
+    page.keyboard.press("Home")
+    expect(lines).to_have_text([f"dimension {n}" for n in (0, 1, 3)])
+    assert "width=8" in page.url and "first=literal_loop" in page.url
+    page.go_back()
+    page.go_back()
+    expect(answer).to_contain_text("Any two positions 5 apart have the product")
+
+
+def test_the_weights_come_once_another_sentence_is_shuffled(visitor, address) -> None:
+    page = visitor.page
+    opened(page, address, "positions", "picture=order")
+    answer = page.get_by_test_id("answer")
+    expect(answer).to_contain_text("Both orders give the same translation: “Ein Mann fährt")
+    assert not [request.url for request in visitor.requests if "safetensors" in request.url]
+    page.get_by_role("textbox").fill("Where is my brother?")
+    expect(answer).to_contain_text("“Wo", timeout=PATIENCE)
+    assert [request.url for request in visitor.requests if "safetensors" in request.url]
+    titles = page.locator(".hl-sheet-map > .hl-picture-title")
+    expect(titles.first).to_have_text("“Where is my brother?”")
+    page.get_by_role("tab", name="as trained").click()
+    expect(answer).to_contain_text(" becomes “")
+    expect(page.get_by_role("textbox")).to_have_value("Where is my brother?")
+    page.get_by_role("radio", name="Cross, layer 2, head 2").click()
+    expect(page.locator(".hl-sheet-right")).to_contain_text("Cross-attention, layer 2, head 2")
+    assert "kind=cross" in page.url and "trained=1" in page.url
+    page.get_by_role("textbox").fill(" ")
+    expect(page.get_by_test_id("stage-sheet-warning")).to_contain_text("Showing the last one that worked.")
+    expect(titles.first).to_have_text("“Where is my brother?”")

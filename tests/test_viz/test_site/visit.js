@@ -3,8 +3,6 @@
 
 import { readFileSync } from "node:fs";
 
-import { errorOf } from "../../../viz/web/engine/client.js";
-import { Service } from "../../../viz/web/engine/service.js";
 import { changesAfter } from "../../../viz/web/site/view/actions.js";
 import { patchesAfter } from "../../../viz/web/site/view/patches.js";
 import { unpack } from "../../../viz/web/recording/message/packed.js";
@@ -13,44 +11,11 @@ import { PatchingParts } from "../../../viz/web/site/payload/patching.js";
 import { packedScores } from "../../../viz/web/site/payload/why.js";
 import { Speech } from "../../../viz/web/site/speech.js";
 import { parametersOf, readRequest } from "../../../viz/web/site/view/view.js";
+import { nodeModels } from "./node_models.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const { settings } = job;
-/** @type {Map<number, (reply: any) => void>} */
-const pending = new Map();
-let last = 0;
-const service = new Service((reply) => {
-  if (reply.received === undefined && reply.share === undefined) pending.get(reply.id)?.(reply);
-});
-
-/** @param {any} message @returns {Promise<any>} */
-async function ask(message) {
-  const id = ++last;
-  const reply = await new Promise((done) => {
-    pending.set(id, done);
-    service.receive({ ...message, id });
-  });
-  if (reply.problem) throw errorOf(reply.problem);
-  return reply.answer;
-}
-
-const bytes = (/** @type {string} */ path) => new Uint8Array(readFileSync(path));
-const simd = { simd: bytes(new URL("../../../viz/web/engine/kernel.wasm", import.meta.url).pathname) };
-for (const [name, folder] of Object.entries(job.folders)) {
-  const places = { config: "config.json", tokenizer: "tokenizer.json", weights: "model.safetensors" };
-  const files = Object.fromEntries(Object.entries(places).map(([part, file]) => [part, bytes(`${folder}/${file}`)]));
-  await ask({ do: "load", name, files, kernels: simd });
-}
-
-/** @type {any} */
-const models = {
-  get: (/** @type {string} */ name) => settings.models.find((/** @type {any} */ model) => model.name === name),
-  answer: (/** @type {string} */ name, /** @type {any} */ request, also = {}, lane = "") =>
-    ask({ do: "translate", name, request, also, lane }),
-  patch: (/** @type {string} */ name, /** @type {any} */ request, /** @type {any} */ parts, lane = "") =>
-    ask({ do: "patch", name, request, parts, lane }),
-  settings,
-};
+const models = await nodeModels(settings, job.folders);
 
 /** Arrays as lists. @param {string} _ @param {any} value */
 const portable = (_, value) => (ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value)) : value);

@@ -5,7 +5,6 @@ the trained table, what heads make of positions, and the losses of language mode
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def told() -> dict[str, Any]:
         "encodings": {code: {"name": say(name), "about": say(about)} for code, (name, about) in ENCODINGS.items()},
         "relative": RELATIVE,
         "steer": [{"name": say(name), "query": query} for name, query in STEER.items()],
-        "files": list(files()),
+        "rotary": rotary.rotary_model() is not None,
         "text": EXAMPLE,
         "model": model.name,
         "own": model.config.positional,
@@ -76,17 +75,14 @@ def told() -> dict[str, Any]:
     }
 
 
-@cache
 def files() -> dict[str, bytes]:
     """What is fetched when a view of the page is opened, by name; a view whose file is missing is not shown."""
-    recorded = {
-        "learned": _learned(),
-        "kernels": _kernels(),
-        "rotary": _rotary(),
-        "order": _orders(),
-        "beyond": _losses(),
-    }
-    return {name: pack(content) for name, content in recorded.items() if content}
+    recorded = {"learned": _learned(), "kernels": _kernels(), "order": _orders()}
+    if name := rotary.rotary_model():
+        recorded["rotary"] = _rotary(name)
+    if losses := beyond.context_losses():
+        recorded["beyond"] = _losses(losses)
+    return {name: pack(content) for name, content in recorded.items()}
 
 
 def _model() -> Translator:
@@ -100,7 +96,6 @@ def _learned() -> dict[str, Any]:
     return {"table": learned.trained, "hits": learned.hits, "loss": float(learned.losses[-1])}
 
 
-@cache
 def _shares() -> dict[str, np.ndarray]:
     """By kind, how much of what decides where each head looks in the example comes from positions, (L, H)."""
     return position_results.read_by(Request(EXAMPLE, _model().name, 1))
@@ -159,22 +154,19 @@ def _answer(result: cached.Result) -> dict[str, Any]:
     }
 
 
-def _rotary() -> dict[str, Any]:
-    """q·k of every head of a rotary model by offset, before and after the turn; {} without such a model."""
-    name = rotary.rotary_model()
-    if name is None:
-        return {}
+def _rotary(name: str) -> dict[str, Any]:
+    """q·k of every head of a rotary model by offset, before and after the turn."""
     before, after = position_results.turned(name, EXAMPLE, rotary.N_OFFSETS)
     return {"name": name, "before": before, "after": after, "far": rotary.FAR}
 
 
-def _losses() -> dict[str, Any]:
-    """The measured losses by position of language models; {} where there are none."""
+def _losses(recorded: dict[str, dict]) -> dict[str, Any]:
+    """The measured losses by position of language models."""
     models = [
         {"name": name, "tokens": losses["tokens"], "lengths": [_of_length(entry) for entry in losses["lengths"]]}
-        for name, losses in beyond.context_losses().items()
+        for name, losses in recorded.items()
     ]
-    return {"models": models} if models else {}
+    return {"models": models}
 
 
 def _of_length(entry: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,9 @@ const OTHERS = { kernels, order, rotary, beyond: tooLong };
 /** @type {import("../sheets.js").Maker} */
 export async function positions(reader, given) {
   const { told, say } = given;
-  const codes = [...Object.keys(OF_ENCODINGS), ...Object.keys(OTHERS).filter((code) => code === "order" || told.files.includes(code))];
+  const isRecorded = { kernels: true, order: true, rotary: told.rotary, beyond: Object.keys(told.beyond).length > 0 };
+  const recorded = Object.entries(isRecorded).flatMap(([code, isHere]) => (isHere ? [code] : []));
+  const codes = [...Object.keys(OF_ENCODINGS), ...recorded];
   const view = reader.one("picture", codes);
   const sheet = view in OTHERS ? await OTHERS[view](reader, given) : await ofEncodings(view, reader, given);
   /** @type {[string, string][]} */

@@ -60,7 +60,8 @@ export function encoding(encodings) {
         ...{ rowAxis: column, columnAxis: row, cell: `${column} {row}, ${row} {column}: {value}`, number: ".3f" },
         maps: [
           {
-            ...{ title: label, small: say("table.size", { positions: encodings.nPositions, dimensions: encodings.size }) },
+            title: label,
+            ...(!encodings.isRelative(first) && { small: say("table.size", { positions: table.length, dimensions: table[0].length }) }),
             ...{ rows: numbered(table[0].length), columns: numbered(table.length), marked: dimensions },
             values: Array.from(table[0], (_, n) => Float64Array.from(table, (numbers) => numbers[n])),
             click: { key: "dimensions", codes: numbered(table[0].length).map((code) => table.map(() => code)), value: chosen, most: MOST_WAVES },

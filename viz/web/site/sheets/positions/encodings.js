@@ -121,10 +121,11 @@ export class Encodings {
   notRecorded(code) {
     const { table } = this.learned;
     const values = { positions: table.length, dimensions: table[0].length };
-    const text = this.say("recorded_sizes", values);
     /** @type {Control} */
     const show = { type: "button", key: "sizes", label: this.say("use_sizes"), set: { length: null, width: null } };
-    return { controls: { left: [show] }, answer: this.given.told.encodings[code].about, below: text, left: [], right: [{ type: "note", text }] };
+    /** @type {Part} */
+    const button = { type: "controls", key: "sizes", controls: [show] };
+    return { controls: {}, answer: this.say("recorded_sizes", values), below: this.given.told.encodings[code].about, left: [], right: [button] };
   }
 }
 

@@ -1,0 +1,135 @@
+"""The page Positions of the site says and draws what the app does, for the same address."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model.experiments import positions as experiments
+from tests.support.javascript import node
+from tests.test_app import screen
+from viz.pages.positions import contents as page
+from viz.pages.positions.encoding import answer
+from viz.pages.positions.page import Sizes
+from viz.site import contents
+from viz.stage.payload.packing import pack
+from viz.text.language import LANGUAGES, using
+from viz.text.words_positions import ENCODINGS
+from viz.views.results import position_results
+
+pytestmark = pytest.mark.slow
+
+SIZES = ((50, 64), (8, 8), (9, 16), (128, 32), (77, 256))
+MINUS_ZERO = re.compile(r"-(?=0[.,]0\b)")  # which Python writes of small negative numbers
+TINY = re.compile(r"\d[.,]\de-0\d")  # what rounding leaves in 32 bits, in another order of sums
+Sheets = Callable[[Sequence[dict[str, str]]], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def sheets(tmp_path_factory: pytest.TempPathFactory, translators) -> Sheets:
+    """The sheets of addresses, as the site makes them."""
+    folder = tmp_path_factory.mktemp("positions")
+    parts = dict(page.files())
+    for language in LANGUAGES:
+        with using(language):
+            parts[language] = pack(page.told())
+    files = {name: str(folder / name) for name in parts}
+    for name, content in parts.items():
+        Path(files[name]).write_bytes(content)
+    settings = contents.settings([contents.read_model("en-de")[0]])
+    folders = {"en-de": str(translators["en-de"].folder)}
+
+    def make(addresses: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
+        job = {"name": page.NAME, "settings": settings, "files": files, "folders": folders, "addresses": addresses}
+        path = folder / "job.json"
+        path.write_text(json.dumps(job), encoding="utf-8")
+        finished = node(Path(__file__).with_name("sheets.js"), path)
+        assert finished.returncode == 0, finished.stderr
+        return json.loads(finished.stdout)
+
+    return make
+
+
+def test_every_encoding_is_answered_as_in_the_app(sheets: Sheets) -> None:
+    """In all languages and some sizes, with the numbers of this table."""
+    sizes = [(name, *size) for name in ENCODINGS for size in SIZES if name != "learned" or size == SIZES[0]]
+    addresses = [
+        {"first": name, "length": str(n), "width": str(d), "lang": language}
+        for language in LANGUAGES
+        for name, n, d in sizes
+    ]
+    for address, sheet in zip(addresses, sheets(addresses), strict=True):
+        n, d = int(address["length"]), int(address["width"])
+        with using(address["lang"]):
+            expected = answer(address["first"], Sizes(n, d))
+        assert sheet["answer"] == MINUS_ZERO.sub("", expected), address
+        [picture] = [part for part in sheet["right"] if part["type"] == "maps"]
+        table = position_results.table(address["first"], n, d)
+        np.testing.assert_allclose(picture["maps"][0]["values"], table.T, atol=1e-6)
+        limit = max(1.0, np.abs(table).max())
+        assert picture["range"] == pytest.approx([-limit, limit])
+
+
+VIEWS = [
+    {},
+    {"first": "learned"},
+    {"picture": "difference"},
+    {"picture": "difference", "second": "sinusoidal_concatenated", "length": "20"},
+    {"picture": "difference", "first": "alibi"},
+    {"picture": "similarity", "second": "learned"},
+    {"picture": "similarity", "first": "learned_start", "width": "8"},
+    {"picture": "wavelengths", "first": "rotary", "width": "16"},
+    {"picture": "kernels"},
+    {"picture": "kernels", "kind": "decoder_self", "layer": "1", "head": "3"},
+    {"picture": "kernels", "kind": "cross", "layer": "2", "head": "0"},
+    {"picture": "rotary"},
+    {"picture": "rotary", "layer": "2", "head": "1"},
+    {"picture": "beyond"},
+    {"picture": "beyond", "measured": "wikitext2-modern"},
+    {"picture": "order"},
+    {"picture": "order", "order": "3", "trained": "1"},
+    {"picture": "order", "text": "Where is my brother?", "order": "2", "kind": "cross", "layer": "2", "head": "5"},
+]
+
+
+def test_every_view_says_what_the_app_says(sheets: Sheets) -> None:
+    for address, sheet in zip(VIEWS, sheets(VIEWS), strict=True):
+        at = screen.open_page("positions.py", **address)
+        assert not at.exception and not sheet["missed"], address
+        for name, text in (("answer", sheet["answer"]), ("answer-note", sheet["below"])):
+            assert TINY.sub("…", screen.framed(at, name)) == TINY.sub("…", text), address
+
+
+def test_a_head_over_both_orders_is_that_of_python(sheets: Sheets, translators) -> None:
+    address = {"picture": "order", "text": "Two dogs run.", "order": "4", "kind": "cross", "layer": "2", "head": "2"}
+    [sheet] = sheets([address])
+    translator = translators["en-de"]
+    shuffle = experiments.shuffle(translator, address["text"], 4)
+    [picture] = [part for part in sheet["right"] if part["type"] == "maps"]
+    for drawn, text in zip(picture["maps"], (shuffle.text, shuffle.shuffled), strict=True):
+        with experiments.changed_positions(translator.config.positional, 0.0, sides=("encoder",)):
+            result = translator.translate(text, beam=1)
+        np.testing.assert_allclose(drawn["values"], result.attention("cross")[2, 2], atol=2e-5)
+        assert drawn["title"] == f"“{text}”"
+        labels = [token.removeprefix("▁") for token in result.predicted_tokens]
+        assert drawn["rows"] == labels
+        assert drawn["columns"] == [token.removeprefix("▁") for token in result.source_tokens]
+
+
+def test_what_cannot_be_read_is_a_sentence_and_another_one_is_shown(sheets: Sheets) -> None:
+    texts = ["x " * 500, " ", "too too"]
+    long, empty, same = sheets([{"picture": "order", "text": text} for text in texts])
+    for sheet, problem in ((long, "at most"), (empty, "nothing to translate")):
+        assert problem in sheet["warning"] and "Showing the example." in sheet["warning"]
+        assert "Ein Mann fährt" in sheet["answer"]
+    assert "This sentence has no other order" in same["warning"]
+    assert len([part for part in same["right"] if part["type"] == "maps"][0]["maps"]) == 1
+    [small, wrong] = sheets([{"first": "learned", "length": "20"}, {"first": "none", "length": "7", "dimensions": "x"}])
+    assert "recorded with 50 positions and 64 dimensions" in small["answer"] + small["below"]
+    assert wrong["missed"] == ["length=7", "dimensions=x"]
