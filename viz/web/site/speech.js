@@ -38,7 +38,11 @@ export class Speech {
     if (!(error instanceof Problem)) return this.say("not_computed");
     const translated = this.settings.problems[this.language];
     const hasTranslation = this.language === "en" || error.template in translated;
-    const text = (/** @type {unknown} */ value) => translated[String(value)] ?? value;
+    /** @param {import("../engine/run/problem.js").Value} value */
+    const text = (value) =>
+      typeof value === "object"
+        ? fill(translated[value.template] ?? value.template, value.values, this.language)
+        : (translated[value] ?? value);
     const values = Object.fromEntries(Object.entries(error.values).map(([name, value]) => [name, text(value)]));
     const sentence = fill(hasTranslation ? String(text(error.template)) : error.message, values, this.language);
     const complete = `${sentence[0].toUpperCase()}${sentence.slice(1).replace(/\.+$/, "")}.`;
