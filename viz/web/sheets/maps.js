@@ -124,8 +124,8 @@ class OneMap {
   /** @param {MapData} map @param {Maps} part */
   take(map, part) {
     Object.assign(this, { map, part });
-    const { title = "", small, values } = map;
-    setChildren(this.title, title, small && [" ", el("small", small)]);
+    const { title = "", mark, small, values } = map;
+    setChildren(this.title, title, mark && [" ", el("em", mark)], small && [" ", el("small", small)]);
     this.title.hidden = !title && !small;
     dress(this.plot, { clicked: map.click });
     const [row, column] = this.place;
@@ -137,7 +137,7 @@ class OneMap {
   above() {
     const { columns } = this.map;
     const longest = Math.max(0, ...columns.map((name) => Math.min(MOST_LETTERS, textWidth(name))));
-    const isWide = longest * GLYPH < this.across() - 2;
+    const isWide = longest * GLYPH + 6 <= this.across();
     return 2 * LINE + (isWide || columns.every(isNumber) ? 0 : longest * GLYPH - LINE + 4);
   }
 
@@ -184,7 +184,10 @@ class OneMap {
     });
     const axes = el("span.sheet-axes", { style: `left:${px(corner.left)}` }, `${part.columnAxis} →`);
     const down = el("span.sheet-axes", { style: `right:calc(100% - ${px(corner.left - 5)})` }, `${part.rowAxis} ↓`);
-    setChildren(this.names, rows, columns, axes, corner.left > GLYPH * (textWidth(part.rowAxis) + 2) && down);
+    const style = `left:${px(corner.left)};top:${px(corner.top)};--hl-across:${px(cell.width)};--hl-down:${px(cell.height)}`;
+    const size = `width:${px(map.columns.length * cell.width)};height:${px(map.rows.length * cell.height)}`;
+    const lines = map.click && el("i.sheet-lines", { style: `${style};${size}` }); // cells of one colour are told apart
+    setChildren(this.names, lines, rows, columns, axes, corner.left > GLYPH * (textWidth(part.rowAxis) + 2) && down);
   }
 
   /** @param {number} row @param {number} column */
@@ -212,6 +215,7 @@ class OneMap {
   /** What is in a cell. @param {[number, number]} place */
   describe([row, column]) {
     const { map, part } = this;
+    if (map.texts) return map.texts[row]?.[column] ?? "";
     const isBlocked = map.mask && !map.mask[row]?.[column];
     const language = document.documentElement.lang || "en";
     const value = formatNumber(map.values[row]?.[column] ?? NaN, part.number ?? ".2f", language);

@@ -11,7 +11,10 @@
  * @property {boolean} [written]  whether the label stands before the control; else only screen readers have it
  * @property {string} [help]  what a pointer is told
  */
-/** @typedef {Named & {type: "choice", options: Options, value: string, usual: string}} Choice  words side by side */
+/**
+ * Words side by side; `clears` are parameters that another choice makes meaningless.
+ * @typedef {Named & {type: "choice", options: Options, value: string, usual: string, clears?: string[]}} Choice
+ */
 /** @typedef {Named & {type: "select", options: Options, value: string, usual: string}} Select */
 /** @typedef {Named & {type: "several", options: Options, value: string[], usual: string[], most?: number}} Several */
 /**
@@ -32,13 +35,15 @@
  * @property {string[][]} codes  by row and column
  * @property {string[]} [value]  codes that are chosen, where `most` is given
  * @property {number} [most]
+ * @property {string} [usual]  the chosen codes that an address does not name
  */
 /** @typedef {[least: number, below?: number, share?: number]} Fills  as high as the window: least pixels, those below it */
 
 /**
- * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them.
+ * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them, `sets` the parameters that each sets, where
+ * they are more than `key`.
  * @typedef {{type: "tiles", key: string, label: string, columns: number, tiles: import("../pages/tiles.js").Tile[],
- *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean}} Tiles
+ *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean, sets?: Record<string, Parameters>}} Tiles
  */
 /**
  * Numbers in coloured cells, with names of rows and columns.
@@ -63,12 +68,14 @@
  * A table of numbers as a picture: of attention, of an encoding, of a mask.
  * @typedef {object} Map
  * @property {string} [title]
+ * @property {string} [mark]  beside the title, underlined in the colour of rings
  * @property {string} [small]  beside the title
  * @property {ArrayLike<number>[]} values  by row; NaN is drawn clear
  * @property {string[]} rows
  * @property {string[]} columns
  * @property {(ArrayLike<number> | ArrayLike<boolean>)[]} [mask]  0 where a cell is blocked: it is drawn grey
  * @property {[number, number][]} [rings]  cells that stand out
+ * @property {string[][]} [texts]  what is said of each cell, where that is more than `cell` and `blocked` say
  * @property {Click} [click]
  */
 /**
@@ -174,10 +181,12 @@ export const codeOf = (value, usual) => (value === usual ? null : value);
  * @param {number} column
  * @returns {Parameters | null}  null where nothing is to be clicked
  */
-export function clicked({ key, codes, value = [], most }, row, column) {
+export function clicked({ key, codes, value = [], most, usual }, row, column) {
   const code = codes[row]?.[column];
   if (!code) return null;
-  return { [key]: most ? toggled(value, code, most).join(".") : code };
+  if (!most) return { [key]: code };
+  const chosen = toggled(value, code, most).join(".");
+  return { [key]: chosen === usual ? null : chosen };
 }
 
 /**

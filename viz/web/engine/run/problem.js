@@ -1,6 +1,6 @@
 // Errors that a visitor can cause, as in model/text/errors.py.
 
-/** @typedef {{template: string, values: Record<string, string | number>}} Phrase A part of a sentence, in English. */
+/** @typedef {{template: string, values: Record<string, Value>}} Phrase A sentence or a part of one, in English. */
 /** @typedef {string | number | Phrase} Value */
 
 /** An error with a template in English and its values, so that it can be said in another language. */
