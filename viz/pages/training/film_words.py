@@ -40,6 +40,7 @@ RULES = messages(previous="previous token", induction="induction", earlier="writ
 POSITIONS = messages(
     sinusoidal="sinusoidal", rotary="rotary", alibi="ALiBi", learned="learned positions", none="no positions"
 )
+DIFFERENCE = message("{name}: {end} Largest scores: {scores}.")
 KINDS = messages(encoder_self="Encoder self", decoder_self="Decoder self", cross="Cross")
 
 
@@ -87,11 +88,8 @@ def answer(film: Film) -> str:
     task = str(film.settings["task"])
     marks = [mark for mark in film.marks() if mark.rule not in ("loss", EARLIER)]
     if not marks:
-        rules = [rule for rule in film.scores if rule != EARLIER]
-        scores = ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
-        return say(
-            "After {n} steps no head has learned its rule: {scores}.", n=format_count(len(film.losses)), scores=scores
-        )
+        line = message("After {n} steps no head has learned its rule: {scores}.")
+        return say(line, n=format_count(len(film.losses)), scores=largest_scores(film))
     parts = [
         say("{rule} at step {step}", rule=name_of_rule(mark.rule, task), step=format_count(int(film.steps[mark.frame])))
         for mark in marks
@@ -112,13 +110,15 @@ def how_far(film: Film) -> str:
 
 def difference(films: Sequence[Film], names: Sequence[str]) -> str:
     """How two films ended that differ in one thing."""
-    ends = []
-    for film, name in zip(films, names):
-        task = str(film.settings["task"])
-        rules = [rule for rule in film.scores if rule != EARLIER]
-        scores = ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
-        ends.append(say("{name}: {end} Largest scores: {scores}.", name=name, end=how_far(film), scores=scores))
-    return " ".join(ends)
+    ends = zip(names, map(how_far, films), map(largest_scores, films))
+    return " ".join(say(DIFFERENCE, name=name, end=end, scores=scores) for name, end, scores in ends)
+
+
+def largest_scores(film: Film) -> str:
+    """The largest score of each rule at the end."""
+    task = str(film.settings["task"])
+    rules = [rule for rule in film.scores if rule != EARLIER]
+    return ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
 
 
 def component_words(task: str) -> dict[str, str]:

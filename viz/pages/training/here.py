@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.films import file, shipped
 from model.films.bump import bump_of
-from model.films.film import Film
+from model.films.film import Film, FilmText
 from model.films.run import UNSEEN
 from model.films.settings import Settings
 from model.films.tasks import TASKS
@@ -23,7 +23,7 @@ from viz.stage import assets
 from viz.stage.payload import message as stage_message
 from viz.stage.payload import packing
 from viz.text import errors
-from viz.text.language import format_count, message, say
+from viz.text.language import format_count, message, messages, say
 from viz.ui import controls, frame, shared, thumbnails
 from viz.ui.frame import Tile
 from viz.ui.stage import stage_page
@@ -40,6 +40,12 @@ TEXT_FILMS = {
     "wikitext-4-layers": message("Four layers"),
     "wikitext-4-layers-no-warmup": message("Four layers, no warmup"),
 }
+SENTENCES = messages(
+    solved="Solved at {share:.0%} of {n} unseen ones.",
+    question="Do heads form the same way when a model reads real text?",
+    seconds="Recorded in {seconds} seconds on one core.",
+    both_films="Both films on the same axes.",
+)
 RECORDED, MINE = "recorded", "mine"
 FILM, STAGE = "film", "stage"
 STATUS = {
@@ -160,14 +166,14 @@ def _map_pixels(task: str) -> tuple[np.ndarray, str] | None:
     return thumbnails.weight_pixels(weights, mask), format_count(len(film.losses))
 
 
-def task_tiles() -> list[Tile]:
-    """The tasks, each with a head of its recorded film."""
+def task_tiles(recorded: bool = False) -> list[Tile]:
+    """The tasks, each with a head of its recorded film; `recorded`: without what the visitor's runs have learned."""
     tiles = []
     for task in NAMES:
         picture = _map_pixels(task)
         if picture is None and task == TEXT_TASK:
             continue
-        runs = runs_of(task)
+        runs = [] if recorded else runs_of(task)
         note = say("{share:.0%} right", share=runs[0].frame().right) if runs else ""
         if not note and picture:
             note = say("{n} steps", n=picture[1])
@@ -300,9 +306,7 @@ def say_how_far(task: str, shown: Shown, text: str) -> None:
     """What came about in the film, and what the task is; of a run what it writes for the string."""
     films = [run.frame().film for run in shown.runs] or shown.films
     settings = Settings(**films[0].settings)
-    rule = (
-        say(LEARNS[task]) + " " + say("Solved at {share:.0%} of {n} unseen ones.", share=TASKS[task].solved, n=UNSEEN)
-    )
+    rule = say(LEARNS[task]) + " " + say(SENTENCES["solved"], share=TASKS[task].solved, n=UNSEEN)
     notes = [rule, film_words.describe(settings)]
     if shown.runs:
         try:
@@ -351,10 +355,7 @@ def show_film(task: str, shown: Shown, text: int) -> None:
 
     films = []
     for film, name in zip(shown.films, shown.names):
-        marks = [
-            {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": film_words.describe_mark(film, mark)}
-            for mark in (film.marks() if not shown.is_live else [])
-        ]
+        marks = [] if shown.is_live else marks_of(film)
         films.append({"file": np.frombuffer(file.pack(film), np.uint8), "name": name, "marks": marks})
     payload = {
         "run": shown.code,
@@ -365,6 +366,14 @@ def show_film(task: str, shown: Shown, text: int) -> None:
         "words": film_words.component_words(task),
     }
     _component()(key="film", data=packing.pack(payload), on_opened_change=opened)
+
+
+def marks_of(film: Film) -> list[dict[str, Any]]:
+    """What happened in a film and when, as film.js shows it."""
+    return [
+        {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": film_words.describe_mark(film, mark)}
+        for mark in film.marks()
+    ]
 
 
 def show_head(shown: Shown, text: int = 0) -> None:
@@ -402,18 +411,18 @@ def show_text(places: frame.Places) -> None:
         name = controls.choose(say("Film"), {name: TEXT_FILMS[name] for name in films}, "film-real")
         other = f"{name}-no-warmup"
         is_pair = other in films and controls.switch(
-            say("Beside it without warmup"), "film-pair", say("Both films on the same axes.")
+            say("Beside it without warmup"), "film-pair", say(SENTENCES["both_films"])
         )
         film = films[name]
-        names = [" ".join(text.target_tokens).replace("▁", "") for text in film.texts]
+        names = [name_of_text(text) for text in film.texts]
         text = controls.choose_from_list(
             say("A text"), list(range(len(names))), "film-of-text", names=dict(enumerate(names))
         )
         frame.note(str(film.card.get("command", "")), tag="code")
         seconds = format_count(int(film.card.get("seconds", 0)))
-        frame.note(say("Recorded in {seconds} seconds on one core.", seconds=seconds))
+        frame.note(say(SENTENCES["seconds"], seconds=seconds))
     with places.question:
-        frame.question(say("Do heads form the same way when a model reads real text?"))
+        frame.question(say(SENTENCES["question"]))
     pair = [film, films[other]] if is_pair else [film]
     labels = [say(TEXT_FILMS[each]) for each in ([name, other] if is_pair else [name])]
     shown = Shown(f"{name}-{is_pair}-{text}", pair, labels, [])
@@ -428,6 +437,11 @@ def show_text(places: frame.Places) -> None:
             show_head(shown, text)
         else:
             show_film(TEXT_TASK, shown, text)
+
+
+def name_of_text(text: FilmText) -> str:
+    """A text of a film as a visitor reads it."""
+    return " ".join(text.target_tokens).replace("▁", "")
 
 
 def bump(film: Film) -> str:

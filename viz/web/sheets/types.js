@@ -124,7 +124,10 @@
  * Stages as the pictures of lessons have them, side by side.
  * @typedef {{type: "stages", stages: import("../lessons/state.js").StagePart[]}} Stages
  */
-/** @typedef {{type: "film", message: import("../pages/film.js").FilmMessage}} Film */
+/**
+ * A film of a training; a head that is clicked is the parameter `key` as film-kind-layer-head-step, with those of `also`.
+ * @typedef {{type: "film", message: import("../pages/film.js").FilmMessage, key: string, also: Parameters}} Film
+ */
 /** @typedef {{type: "table", label: string, head?: string[], rows: string[][]}} Table */
 /** @typedef {{type: "note", text: string, code?: boolean, quoted?: string}} Note  plain text */
 /** @typedef {{type: "title", text: string, small?: string}} Title */

@@ -95,7 +95,7 @@ export function headMaps({ request, compared, place: [layer, head], leak, told, 
     type: "maps",
     label: told.views.both,
     maps: [{ ...map(0), title: say("with_masks") }, ...(isChanged ? [second] : [])],
-    ...{ scale: "sequential", range: [0, 1], cell: say("cell"), blocked: say("is_blocked") },
+    ...{ scale: "sequential", range: [0, 1], cell: say("cell"), blocked: say("masked") },
     ...axesOf(told.masks[mask].axes),
     fills: [LEAST, BELOW],
   };
