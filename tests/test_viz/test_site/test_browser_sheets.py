@@ -14,7 +14,10 @@ visitor = site.visitor
 
 MEGA = 1_000_000
 # By page the addresses whose picture is drawn without weights and without Plotly.
-ADDRESSES = {"training": ("", "section=schedules&log-y=logarithmic&kept=256-400-1")}
+ADDRESSES = {
+    "masks": ("", "show=head&without=nothing", "show=sentences&without=both&mask=cross", "show=code&mask=look_ahead"),
+    "training": ("", "section=schedules&log-y=logarithmic&kept=256-400-1"),
+}
 STATES = [(page, state) for page, states in ADDRESSES.items() for state in states]
 
 

@@ -203,12 +203,19 @@ class OneMap {
       const style = `left:${px(corner.left + (j + 0.5) * cell.width)};bottom:calc(100% - ${px(corner.top - 3)})`;
       return [el(upright ? "span.sheet-column-name.upright" : "span.sheet-column-name", { style }, cut(name))];
     });
-    const axes = el("span.sheet-axes", { style: `left:${px(corner.left)}` }, `${part.columnAxis} →`);
-    const down = el("span.sheet-axes", { style: `right:calc(100% - ${px(corner.left - 5)})` }, `${part.rowAxis} ↓`);
     const style = `left:${px(corner.left)};top:${px(corner.top)};--hl-across:${px(cell.width)};--hl-down:${px(cell.height)}`;
     const size = `width:${px(map.columns.length * cell.width)};height:${px(map.rows.length * cell.height)}`;
     const lines = map.click && el("i.sheet-lines", { style: `${style};${size}` }); // cells of one colour are told apart
-    setChildren(this.names, lines, rows, columns, axes, corner.left > GLYPH * (textWidth(part.rowAxis) + 2) && down);
+    setChildren(this.names, lines, rows, columns, this.axes());
+  }
+
+  /** The titles of both axes: above the names of rows and columns, in one line where the first have no room for theirs. */
+  axes() {
+    const { part: { rowAxis, columnAxis }, corner } = this;
+    const axis = (/** @type {string} */ style, /** @type {string} */ text) => el("span.sheet-axes", { style, title: text }, text);
+    if (corner.left <= GLYPH * (textWidth(rowAxis) + 2)) return [axis("left:0;right:0", `${rowAxis} ↓ · ${columnAxis} →`)];
+    const down = axis(`right:calc(100% - ${px(corner.left - 5)})`, `${rowAxis} ↓`);
+    return [down, axis(`left:${px(corner.left)}`, `${columnAxis} →`)];
   }
 
   /** @param {number} row @param {number} column */
