@@ -195,7 +195,7 @@ def test_numbers_and_what_cannot_be_computed_are_said_as_in_the_app(tmp_path: Pa
 
 
 def test_an_address_that_asks_for_something_missing_is_answered_with_the_default(tmp_path: Path) -> None:
-    wrong = {"mask": "window", "without": "x", "sentence": "4", "cells": "1-99", "layer": "9", "show": "blocked"}
+    wrong = {"mask": "window", "without": "x", "sentence": "5", "cells": "1-99", "layer": "9", "show": "blocked"}
     plain, sheet = visit(tmp_path, "en", [{}, wrong])
     assert sheet["missed"] == [
         f"{name}={wrong[name]}" for name in ("sentence", "mask", "without", "show", "cells", "layer")

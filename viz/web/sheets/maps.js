@@ -190,7 +190,7 @@ class OneMap {
 
   /** Names of rows and columns, as many as there is room for. */
   drawNames() {
-    const { map, part, cell, corner } = this;
+    const { map, cell, corner } = this;
     const upright = corner.top > 2 * LINE;
     const every = [everyOf(map.rows, cell.height, LINE), everyOf(map.columns, cell.width, upright ? LINE : widest(map.columns))];
     const rows = map.rows.flatMap((name, i) => {

@@ -15,7 +15,7 @@
  * Words side by side; `clears` are parameters that another choice makes meaningless.
  * @typedef {Named & {type: "choice", options: Options, value: string, usual: string, clears?: string[]}} Choice
  */
-/** @typedef {Named & {type: "select", options: Options, value: string, usual: string}} Select */
+/** @typedef {Named & {type: "select", options: Options, value: string, usual: string, clears?: string[]}} Select */
 /** @typedef {Named & {type: "several", options: Options, value: string[], usual: string[], most?: number}} Several */
 /**
  * One of some options in their order, or a number from `low` to `high`; `text` is the value as it is written.

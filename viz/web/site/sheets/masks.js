@@ -85,8 +85,9 @@ function questionOf({ isExample, pairs, count, sentence }, { told, say }) {
   const batch = choice("batch", say("batch"), batches, isExample ? "example" : "sentences", "sentences", "select");
   const counts = Object.fromEntries(["2", "3", "4"].map((number) => [number, number]));
   const size = choice("sentences", say("sentences"), counts, String(count), String(told.first), "select");
-  const help = say("about_example");
-  return [shown, ...(isExample ? [] : boxes), { ...batch, help }, ...(isExample ? [] : [{ ...size, written: true }])];
+  const clears = Object.keys(FORGOTTEN);
+  const menus = [{ ...batch, clears, help: say("about_example") }, ...(isExample ? [] : [{ ...size, clears, written: true }])];
+  return [shown, ...(isExample ? [] : boxes), ...menus];
 }
 
 /** What stands beside the choice of the large picture. @param {Subject} subject @returns {Control[]} */

@@ -44,6 +44,7 @@
  */
 
 const COUNTS = ["2", "3", "4"];
+const MOST = 4;
 const EXAMPLES = 3; // sentences of the worked example
 export const MOST_PADS = 16;
 export const PADS = 4;
@@ -66,7 +67,7 @@ export function readRequest(reader, { pairs: examples, first, masks, left_out, v
     isExample,
     pairs: isExample ? [] : pairs,
     count,
-    sentence: reader.whole("sentence", 1, total, 1) - 1,
+    sentence: Math.min(total, reader.whole("sentence", 1, MOST, 1)) - 1, // of a smaller batch the last one
     mask: /** @type {MaskName} */ (reader.one("mask", Object.keys(masks), "decoder_self")),
     leftOut: /** @type {LeftOut} */ (reader.one("without", Object.keys(left_out), "look-ahead")),
     view: reader.one("show", Object.keys(views)),
