@@ -287,6 +287,20 @@ FAULTS = (
         f"{_VIZ}web/test_recording/test_same_numbers.py",
     ),
     Fault(
+        "a batch in the browser reads the future",
+        "viz/web/engine/analysis/mask_passes.js",
+        "!look_ahead || key <= query",
+        "!look_ahead || key <= query + 1",
+        f"{_VIZ}web/test_engine/test_masks.py",
+    ),
+    Fault(
+        "what padding attends to leaks on the site",
+        "viz/web/site/sheets/masks/compared.js",
+        "t < real && !isOpen",
+        "!isOpen",
+        f"{_VIZ}site/test_masks_page.py",
+    ),
+    Fault(
         "address forgets a choice",
         "viz/views/view.py",
         "if value != getattr(View, name, value)}",

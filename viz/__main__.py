@@ -155,12 +155,13 @@ def _lessons() -> Any:
 
 def _sheets() -> list[Any]:
     """The pages beside the stage and the lessons, whose parts `contents` of each one makes."""
+    from viz.pages.masks import contents as masks
     from viz.pages.positions import contents as positions
     from viz.pages.training import contents as training
     from viz.site.contents import Sheet
 
     sheets = []
-    for page in (positions, training):
+    for page in (masks, positions, training):
         told = {}
         for language in LANGUAGES:
             with using(language):

@@ -1,4 +1,4 @@
-"""The masks of the page Masks, the lines of PyTorch that make them, and the sentences of its batch."""
+"""What the page Masks says, in the app and on the site: masks, the PyTorch that makes them, and its sentences."""
 
 from model.results.recording import row_naming
 from model.results.translation import SIDES
@@ -26,6 +26,71 @@ TEXT_MASKS = messages(  # those of a language model, over the texts in one row
     window=("Sliding window", "Mistral: a query sees its own token and the {n} before it (Beltagy et al. 2020)."),
     documents=("Documents", "Sequence packing: several texts in a row, each query stays within its own."),
     prefix=("Prefix", "Prefix LM: the first text is read in both directions, the rest causally (Raffel et al. 2020)."),
+)
+LEFT_OUT = {
+    "nothing": message("All masks"),
+    "look-ahead": message("No look-ahead"),
+    "padding": message("No padding mask"),
+    "both": message("Neither"),
+}
+NO_MASK = {
+    "look-ahead": message("the look-ahead mask"),
+    "padding": message("the padding mask"),
+    "both": message("both masks"),
+}
+VIEWS = messages(
+    both="Head under the mask",
+    head="Mask, large",
+    sentences="All sentences",
+    code="PyTorch",
+    numbers="As numbers",
+    blocked="No key left",
+)
+SENTENCES = messages(  # of a batch, by name; captions.py has what is said of texts in one row
+    # The answer.
+    holds="The masks hold: the {n} blocked cells of {total} get 0% of the attention.",
+    opens_nothing="Leaving out {mask} opens no cell here.",
+    not_taken="No flipped cell opens a way that this head takes.",
+    next_word="“{query}” sees the very word that it has to predict: “{key}” gets {share:.0%} of its attention.",
+    on_padding="Without the padding mask “{query}” gives {share:.0%} of its attention to padding.",
+    opened="The opened cell lets “{query}” read “{key}”: {share:.0%} of its attention.",
+    future="Without the look-ahead mask “{query}” reads the future: “{key}” gets {share:.0%} of its attention.",
+    # Below it.
+    sentence_of="Sentence {number} of {total}.",
+    real="{source} source and {target} target tokens are real, the rest is padding.",
+    more_probable="With the mask these cells get 0%. Without it the reference is {times} times more probable.",
+    less_probable=(
+        "With the mask these cells get 0%. Without it the reference is {times} times less probable: this model was "
+        "trained with the mask."
+    ),
+    # Above pictures and under them.
+    with_masks="With its masks",
+    without="Without {mask}",
+    with_flips="With flipped cells",
+    leaks="leaks",
+    attends="“{query}” attends most to “{a}” ({x:.2f}).",
+    attends_both="Left “{query}” attends most to “{a}” ({x:.2f}), right to “{b}” ({y:.2f}).",
+    next_tokens="The likeliest next token changes at {n} of {total} steps.",
+    to_steer="Translate with these cells on Steer",
+    numbered="Sentence {number}",
+    tokens="{source} source and {target} target tokens",
+    heads="Heads of this kind",
+    layers_heads="rows: layers, columns: heads",
+    in_padding="the key is padding",
+    in_future="the key lies in the future",
+    # As numbers.
+    pads="Pads appended",
+    padding="Padding must change nothing",
+    about_padding="Logits at real steps when source and target get pads.",
+    leak="The future must not leak",
+    about_leak="Logits before the last step when the last token becomes <unk>.",
+    mask_on="Largest change, mask on",
+    mask_off="Largest change, mask off",
+    changes=(
+        "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "
+        "token changes at {n} of {total} steps."
+    ),
+    step="step {step}: {a} → {b}",
 )
 _SOURCE = "(src != pad)[:, None, :]"
 _TARGET = "(tgt != pad)[:, None, :]"

@@ -22,6 +22,7 @@ MEGA = 1_000_000
 # By page the addresses whose picture is drawn without weights and without Plotly.
 ADDRESSES = {
     "positions": ("", "picture=wavelengths&second=sinusoidal_concatenated", "picture=order&kind=cross&layer=2"),
+    "masks": ("", "show=head&without=nothing", "show=sentences&without=both&mask=cross", "show=code&mask=look_ahead"),
     "training": (
         "",
         "grid-show=maps&grid-runs=4.9",

@@ -3,10 +3,10 @@
 import numpy as np
 
 from model.results.translation import SIDES
-from viz.pages.masks.compared import NO_MASK, Choices, Compared
+from viz.pages.masks.compared import Choices, Compared
 from viz.text import words
 from viz.text.language import message, say
-from viz.text.words_masks import MASKS, TEXT_MASKS, kind_of
+from viz.text.words_masks import MASKS, NO_MASK, SENTENCES, TEXT_MASKS, kind_of
 from viz.views.results.mask_results import Leak, Result, TextResult
 
 
@@ -16,12 +16,11 @@ def answer_of(compared: Compared, selection: Choices, leak: Leak | None, result:
         if selection.mask in TEXT_MASKS:
             return say("This mask changes nothing in this row: it is too short.")
         if selection.cells:
-            return say("No flipped cell opens a way that this head takes.")
+            return say(SENTENCES["not_taken"])
         if selection.left_out == "nothing":
             mask = compared.masks[0]
-            line = message("The masks hold: the {n} blocked cells of {total} get 0% of the attention.")
-            return say(line, n=int((~mask).sum()), total=mask.size)
-        return say("Leaving out {mask} opens no cell here.", mask=say(NO_MASK[selection.left_out]))
+            return say(SENTENCES["holds"], n=int((~mask).sum()), total=mask.size)
+        return say(SENTENCES["opens_nothing"], mask=say(NO_MASK[selection.left_out]))
     queries, keys = compared.names
     values = {"query": queries[leak.row], "key": keys[leak.column], "share": leak.weight}
     if selection.mask == "window":
@@ -41,17 +40,12 @@ def answer_of(compared: Compared, selection: Choices, leak: Leak | None, result:
         and leak.column == leak.row + 1
         and not is_padding(result, selection, leak)
     ):
-        line = message(
-            "“{query}” sees the very word that it has to predict: “{key}” gets {share:.0%} of its attention."
-        )
-        return say(line, **values)
+        return say(SENTENCES["next_word"], **values)
     if is_padding(result, selection, leak):
-        line = message("Without the padding mask “{query}” gives {share:.0%} of its attention to padding.")
-        return say(line, query=values["query"], share=leak.of_row)
+        return say(SENTENCES["on_padding"], query=values["query"], share=leak.of_row)
     if selection.cells and selection.left_out == "nothing":
-        return say("The opened cell lets “{query}” read “{key}”: {share:.0%} of its attention.", **values)
-    line = message("Without the look-ahead mask “{query}” reads the future: “{key}” gets {share:.0%} of its attention.")
-    return say(line, **values)
+        return say(SENTENCES["opened"], **values)
+    return say(SENTENCES["future"], **values)
 
 
 def is_padding(result: Result | None, selection: Choices, leak: Leak) -> bool:
@@ -73,20 +67,14 @@ def below_answer(compared: Compared, selection: Choices, result: Result | None, 
         return say(line, causal=causal, other=with_mask)
     if result is None:
         return ""
-    number = say("Sentence {number} of {total}.", number=selection.sentence + 1, total=len(result.lengths))
+    number = say(SENTENCES["sentence_of"], number=selection.sentence + 1, total=len(result.lengths))
     original, with_changes = result.reference[selection.sentence]
     if original == with_changes:
         source, target = result.lengths[selection.sentence]
-        line = message("{source} source and {target} target tokens are real, the rest is padding.")
-        return f"{number} {say(line, source=source, target=target)}"
+        return f"{number} {say(SENTENCES['real'], source=source, target=target)}"
     factor = np.exp(abs(original - with_changes))
     times = words.number(float(factor)) if factor < 100 else say("{x:,.0f}", x=float(f"{factor:.1e}"))
-    line = message("With the mask these cells get 0%. Without it the reference is {times} times more probable.")
-    if with_changes < original:
-        line = message(
-            "With the mask these cells get 0%. Without it the reference is {times} times less probable: this model was "
-            "trained with the mask."
-        )
+    line = SENTENCES["less_probable" if with_changes < original else "more_probable"]
     return f"{number} {say(line, times=times)}"
 
 
@@ -101,13 +89,13 @@ def under_picture(
     values = {"query": queries[row], "a": keys[tops[0]], "b": keys[tops[1]]}
     values |= {"x": float(rows[0][row, tops[0]]), "y": float(rows[1][row, tops[1]])}
     if not leak:
-        return say("“{query}” attends most to “{a}” ({x:.2f}).", **values)
-    line = say("Left “{query}” attends most to “{a}” ({x:.2f}), right to “{b}” ({y:.2f}).", **values)
+        return say(SENTENCES["attends"], **values)
+    line = say(SENTENCES["attends_both"], **values)
     if result is None:
         return line
     pairs = result.likeliest[selection.sentence]
     n_different = sum(a != b for a, b in pairs)
-    return f"{line} {say('The likeliest next token changes at {n} of {total} steps.', n=n_different, total=len(pairs))}"
+    return f"{line} {say(SENTENCES['next_tokens'], n=n_different, total=len(pairs))}"
 
 
 def purpose(mask: str, window: int) -> str:

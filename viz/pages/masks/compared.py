@@ -8,16 +8,10 @@ from model.results.translation import SIDES
 from viz.figures.framed import shown_token
 from viz.text.language import message, say
 from viz.text.words import Axes
-from viz.text.words_masks import TEXT_MASKS, axes, kind_of
+from viz.text.words_masks import NO_MASK, SENTENCES, TEXT_MASKS, axes, kind_of
 from viz.views.results import mask_results
 from viz.views.results.mask_results import Leak, Request, Result, TextRequest
 from viz.views.snippets import Code, Origin
-
-NO_MASK = {
-    "look-ahead": message("the look-ahead mask"),
-    "padding": message("the padding mask"),
-    "both": message("both masks"),
-}
 
 
 @dataclass(frozen=True)
@@ -93,8 +87,10 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
     leaking = ~masks[0] & masks[1]
     leaking[real:] = False  # what padding attends to matters to nobody
     left_out = selection.left_out != "nothing"
-    without = say("Without {mask}", mask=say(NO_MASK[selection.left_out])) if left_out else say("With flipped cells")
-    first = say("With its masks"), ""
+    without = say(SENTENCES["with_flips"])
+    if left_out:
+        without = say(SENTENCES["without"], mask=say(NO_MASK[selection.left_out]))
+    first = say(SENTENCES["with_masks"]), ""
     queries, keys = result.axes(kind, sentence)
     compared = Compared(
         selection.mask,
@@ -104,7 +100,7 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
         (original.weights[kind][sentence], changed.weights[kind][sentence]),
         masks,
         leaking,
-        (first, (without, say("leaks") if leaking.any() else "") if change else first),
+        (first, (without, say(SENTENCES["leaks"]) if leaking.any() else "") if change else first),
         mask_results.origin(request, change),
         codes,
     )
@@ -126,7 +122,7 @@ def of_text(request: TextRequest, mask: str) -> Compared:
         first = masked
         second = plain
         leaking = causal.mask & ~second_pass.mask
-    mark = {"documents": say("leaks"), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
+    mark = {"documents": say(SENTENCES["leaks"]), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
     titles = first[0], (second[0][0], mark if leaking.any() else "")
     codes = Codes(
         Code("packed.tokens"),

@@ -14,8 +14,8 @@ from model.storage.checkpoint import available
 from viz.pages.masks import captions, conventions, measurements, pictures
 from viz.pages.masks.compared import Choices, Compared, head_of, of_batch, of_text
 from viz.text import errors, words
-from viz.text.language import message, messages, say
-from viz.text.words_masks import PAIRS, TEXT_MASKS, kind_of
+from viz.text.language import messages, say
+from viz.text.words_masks import LEFT_OUT, PAIRS, SENTENCES, TEXT_MASKS, VIEWS, kind_of
 from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.views import cached
 from viz.views.results import mask_results
@@ -24,20 +24,6 @@ from viz.views.results.mask_results import Leak, Request, Result, TextRequest, T
 CELLS = "cells"
 WINDOWS = 2, 3, 4, 6, 8
 MODERN = "wikitext2-modern"
-LEFT_OUT = {
-    "nothing": message("All masks"),
-    "look-ahead": message("No look-ahead"),
-    "padding": message("No padding mask"),
-    "both": message("Neither"),
-}
-VIEWS = messages(
-    both="Head under the mask",
-    head="Mask, large",
-    sentences="All sentences",
-    code="PyTorch",
-    numbers="As numbers",
-    blocked="No key left",
-)
 OF_TEXT = ("both", "head", "code")
 
 
@@ -134,7 +120,7 @@ def link_to_steer(request: Request, selection: Choices, result: Result) -> None:
     cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in selection.cells if t < n_queries and s < n_keys]
     if cells and request.sources:
         query = {"text": request.sources[selection.sentence], "edits": Edits(cells=tuple(cells)).code}
-        st.html(language_menu.link(say("Translate with these cells on Steer"), "steer", query))
+        st.html(language_menu.link(say(SENTENCES["to_steer"]), "steer", query))
 
 
 def compute_texts(request: TextRequest | None, places: frame.Places) -> TextResult | None:
@@ -242,7 +228,7 @@ def live() -> None:
             selection = replace(selection, cells=flipped_cells(compared, sentence))
         compared, result = of_batch(request, selection)
     with places.left:
-        frame.picture_title(say("Heads of this kind"), small=say("rows: layers, columns: heads"))
+        frame.picture_title(say(SENTENCES["heads"]), small=say(SENTENCES["layers_heads"]))
         place = frame.choose_head(compared.weights[1], compared.masks[1], compared.most_telling_head)
         frame.note(captions.purpose(mask, window))
     _, leak = head_of(compared, place)

@@ -8,7 +8,7 @@ from viz.figures.framed import shown_token
 from viz.pages.masks.compared import Choices, Compared
 from viz.text import errors, words
 from viz.text.language import message, say
-from viz.text.words_masks import kind_of
+from viz.text.words_masks import SENTENCES, kind_of
 from viz.ui import controls, frame, shared
 from viz.views.results import mask_results
 from viz.views.results.mask_results import Request, Result
@@ -24,10 +24,10 @@ ROWS = {
 
 def show_numbers(request: Request, selection: Choices) -> None:
     """What padding and the future change, with the mask and without."""
-    count = controls.slider(say("Pads appended"), 1, 16, 4, key="pads")
+    count = controls.slider(say(SENTENCES["pads"]), 1, 16, 4, key="pads")
     measures = (
-        (say("Padding must change nothing"), say("Logits at real steps when source and target get pads."), count),
-        (say("The future must not leak"), say("Logits before the last step when the last token becomes <unk>.")),
+        (say(SENTENCES["padding"]), say(SENTENCES["about_padding"]), count),
+        (say(SENTENCES["leak"]), say(SENTENCES["about_leak"])),
     )
     for title, line, *pads in shared.columns(measures):
         frame.picture_title(title, small=line)
@@ -37,8 +37,8 @@ def show_numbers(request: Request, selection: Choices) -> None:
             shared.warn(errors.sentence(error))
             continue
         with shared.row(gap="large"):
-            st.metric(say("Largest change, mask on"), on)
-            st.metric(say("Largest change, mask off"), off)
+            st.metric(say(SENTENCES["mask_on"]), on)
+            st.metric(say(SENTENCES["mask_off"]), off)
 
 
 def show_nothing(compared: Compared, selection: Choices, result: Result, place: tuple[int, int]) -> None:
@@ -58,14 +58,11 @@ def effect(compared: Compared, selection: Choices, result: Result, place: tuple[
     index = (selection.sentence, *place)
     pairs = result.likeliest[selection.sentence]
     rows = [
-        say("step {step}: {a} → {b}", step=t, a=shown_token(a), b=shown_token(b))
-        for t, (a, b) in enumerate(pairs)
-        if a != b
+        say(SENTENCES["step"], step=t, a=shown_token(a), b=shown_token(b)) for t, (a, b) in enumerate(pairs) if a != b
     ]
     change = np.abs(result.original.weights[kind][index] - result.with_changes.weights[kind][index]).max()
     line = say(
-        "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "
-        "token changes at {n} of {total} steps.",
+        SENTENCES["changes"],
         weight=words.number(float(change)),
         logit=words.number(result.difference[selection.sentence]),
         n=len(rows),

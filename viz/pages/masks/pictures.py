@@ -10,7 +10,7 @@ from model.results.translation import SIDES
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.pages.masks.compared import Choices, Compared, axes_of
 from viz.text.language import say
-from viz.text.words_masks import MASKS, TEXT_MASKS, axes, kind_of
+from viz.text.words_masks import MASKS, SENTENCES, TEXT_MASKS, axes, kind_of
 from viz.ui import frame, thumbnails
 from viz.ui.frame import Tile
 from viz.ui.stage import stage_page
@@ -143,7 +143,7 @@ def show_sentences(compared: Compared, selection: Choices, result: Result) -> No
     plots, titles = {}, {}
     for sentence, (source, target) in enumerate(result.lengths):
         key = f"sentence-{sentence}"
-        title = say("Sentence {number}", number=sentence + 1)
+        title = say(SENTENCES["numbered"], number=sentence + 1)
         mask = result.with_changes.masks[name][sentence]
         queries, keys = result.axes(name, sentence)
         figure = mask_heatmap(mask, queries, keys, **names_of_axes, legend=False, say=say)
@@ -152,7 +152,7 @@ def show_sentences(compared: Compared, selection: Choices, result: Result) -> No
         mask_code = code_of_mask(selection, name, sentence)
         code = snippet(MASK, mask=mask_code, queries=rows, keys=columns, **names_of_axes, **parts)
         plots[key] = Plot(title, origin.note, figure, program(origin.code, code))
-        line = say("{source} source and {target} target tokens", source=source, target=target)
+        line = say(SENTENCES["tokens"], source=source, target=target)
         titles[key] = f"{title}: {line}", ""
     half = list(plots)[:2], list(plots)[2:]
     for keys in filter(None, half):

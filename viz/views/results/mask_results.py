@@ -76,11 +76,11 @@ class Result:
 
     def axes(self, mask: str, sentence: int) -> tuple[list[str], list[str]]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
-        rows, columns = (getattr(self.batch, f"{name}_tokens")[sentence] for name in _token_names(mask))
+        rows, columns = (getattr(self.batch, f"{name}_tokens")[sentence] for name in token_names(mask))
         return rows, columns
 
 
-def _token_names(mask: str) -> tuple[str, str]:
+def token_names(mask: str) -> tuple[str, str]:
     """Which tokens of `Sentences` name the rows and columns of a mask, by the rule of `row_naming`."""
     rows, columns = SIDES[kind_of(mask)]
     return "predicted" if rows == "target" and row_naming(kind_of(mask)) == "predicted" else rows, columns
@@ -88,7 +88,7 @@ def _token_names(mask: str) -> tuple[str, str]:
 
 def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
     """Python for what `Result.axes` returns."""
-    rows, columns = _token_names(mask)
+    rows, columns = token_names(mask)
     return Code(f"batch.{rows}_tokens[{sentence}]"), Code(f"batch.{columns}_tokens[{sentence}]")
 
 

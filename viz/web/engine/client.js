@@ -72,6 +72,27 @@ export class Engine {
     return this.#send({ do: "patch", name, request, parts, lane }, progress);
   }
 
+  /**
+   * Reads a padded batch under other masks; null where a newer request of the same lane took its place.
+   * @param {string} name of the model
+   * @param {import("./analysis/mask_passes.js").MaskRequest} request
+   * @returns {Promise<import("./analysis/mask_passes.js").MaskResult | null>}
+   */
+  masks(name, request, lane = "") {
+    return this.#send({ do: "masks", name, request, lane });
+  }
+
+  /**
+   * What padding and the future change in a pair of sentences; null where a newer request of the same lane took its
+   * place.
+   * @param {string} name of the model
+   * @param {import("./service.js").MaskEffectsJob["request"]} request
+   * @returns {Promise<ReturnType<typeof import("./analysis/mask_passes.js").maskEffects> | null>}
+   */
+  maskEffects(name, request, lane = "") {
+    return this.#send({ do: "mask effects", name, request, lane });
+  }
+
   /** Drops what a lane waits for. */
   cancel(lane = "") {
     this.worker.postMessage({ do: "cancel", lane });

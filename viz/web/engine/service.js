@@ -6,6 +6,7 @@ import { directEffects } from "./analysis/effects.js";
 import { fetchBytes } from "./run/files.js";
 import { headWords } from "./analysis/head_words.js";
 import { recordedRow } from "./analysis/inside.js";
+import { compareMasks, maskEffects } from "./analysis/mask_passes.js";
 import { patchParts, patchingOf, probabilitiesOf } from "./analysis/patched_parts.js";
 import { Problem } from "./run/problem.js";
 import { scoreShares } from "./analysis/split_heads.js";
@@ -58,11 +59,29 @@ import { wordOrder } from "./analysis/word_order.js";
  * @property {string} lane
  */
 
-/** @typedef {Job | PatchJob} Work */
+/**
+ * @typedef {object} MaskJob A padded batch that is read under other masks.
+ * @property {"masks"} do
+ * @property {number} id
+ * @property {string} name of the model
+ * @property {import("./analysis/mask_passes.js").MaskRequest} request
+ * @property {string} lane
+ */
+
+/**
+ * @typedef {object} MaskEffectsJob What padding and the future change in a pair of sentences.
+ * @property {"mask effects"} do
+ * @property {number} id
+ * @property {string} name of the model
+ * @property {Parameters<typeof maskEffects>[1]} request
+ * @property {string} lane
+ */
+
+/** @typedef {Job | PatchJob | MaskJob | MaskEffectsJob} Work */
 /** @typedef {Load | Work | {do: "cancel", lane: string}} Message */
 /**
  * Why a job could not be done: a sentence, and where it has values, its template and these.
- * @typedef {{message: string, template?: string | null, values?: Record<string, string | number>}} Refusal
+ * @typedef {{message: string, template?: string | null, values?: Record<string, import("./run/problem.js").Value>}} Refusal
  */
 /**
  * @typedef {{id: number, answer?: unknown, received?: number, share?: number, dropped?: boolean, problem?: Refusal}} Reply
@@ -158,7 +177,7 @@ export class Service {
   async #do(job) {
     this.#jobs.push(job);
     try {
-      const answer = job.do === "patch" ? await this.#patch(job) : await this.#answer(job);
+      const answer = await this.#compute(job);
       await this.#pause(job, true); // a newer request may have come
       this.reply({ id: job.id, answer });
     } catch (error) {
@@ -167,6 +186,14 @@ export class Service {
     }
     this.#unwanted.delete(job);
     this.#jobs.pop();
+  }
+
+  /** @param {Work} job @returns {Promise<unknown>} */
+  async #compute(job) {
+    if (job.do === "patch") return this.#patch(job);
+    if (job.do === "masks") return compareMasks(await this.#translator(job.name), job.request, () => this.#pause(job));
+    if (job.do === "mask effects") return maskEffects(await this.#translator(job.name), job.request);
+    return this.#answer(job);
   }
 
   /** @param {Job} job */

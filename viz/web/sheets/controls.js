@@ -66,16 +66,19 @@ export function arrange(box, nodes) {
 }
 
 /** @param {import("./types.js").Choice} control @param {Change} change @returns {Drawn} */
-function choice({ key, label, options, usual, clears = [] }, change) {
-  const cleared = Object.fromEntries(clears.map((name) => [name, null]));
-  const pick = (/** @type {Record<string, string>} */ { choice: code }) => change({ ...cleared, [key]: codeOf(code, usual) });
+function choice({ key, label, options, usual, clears }, change) {
+  const pick = (/** @type {Record<string, string>} */ { choice: code }) => change({ ...without(clears), [key]: codeOf(code, usual) });
   const bar = tabs({ [key]: label }, key, "choice", options, null, pick);
   return { node: bar, renew: ({ value }) => bar.mark(value) };
 }
 
+/** Parameters that are taken out of an address. @returns {import("./types.js").Parameters} */
+const without = (/** @type {string[]} */ names = []) => Object.fromEntries(names.map((name) => [name, null]));
+
 /** @param {import("./types.js").Select} control @param {Change} change @returns {Drawn} */
-function list({ key, label, options, usual }, change) {
-  const node = select(options, "", (code) => change({ [key]: codeOf(code, usual) }), { "aria-label": label });
+function list({ key, label, options, usual, clears }, change) {
+  const take = (/** @type {string} */ code) => change({ ...without(clears), [key]: codeOf(code, usual) });
+  const node = select(options, "", take, { "aria-label": label });
   return { node, renew: ({ value }) => (node.value = value) };
 }
 

@@ -146,8 +146,8 @@ class OneMap {
   /** @param {MapData} map @param {Maps} part */
   take(map, part) {
     Object.assign(this, { map, part });
-    const { title = "", small, values } = map;
-    setChildren(this.title, title, small && [" ", el("small", small)]);
+    const { title = "", mark, small, values } = map;
+    setChildren(this.title, title, mark && [" ", el("em", mark)], small && [" ", el("small", small)]);
     this.title.title = title; // where it is cut off
     this.title.hidden = !title && !small;
     this.save?.show(map.save);
@@ -161,7 +161,7 @@ class OneMap {
   above() {
     const { columns } = this.map;
     const longest = Math.max(0, ...columns.map((name) => Math.min(MOST_LETTERS, textWidth(name))));
-    const isWide = longest * GLYPH < this.across() - 2;
+    const isWide = longest * GLYPH + 6 <= this.across();
     return 2 * LINE + (isWide || columns.every(isNumber) ? 0 : longest * GLYPH - LINE + 4);
   }
 
@@ -198,7 +198,7 @@ class OneMap {
 
   /** Names of rows and columns, as many as there is room for. */
   drawNames() {
-    const { map, part, cell, corner } = this;
+    const { map, cell, corner } = this;
     const upright = corner.top > 2 * LINE;
     const every = [everyOf(map.rows, cell.height, LINE), everyOf(map.columns, cell.width, upright ? LINE : widest(map.columns))];
     const rows = map.rows.flatMap((name, i) => {
@@ -211,9 +211,19 @@ class OneMap {
       const style = `left:${px(corner.left + (j + 0.5) * cell.width)};bottom:calc(100% - ${px(corner.top - 3)})`;
       return [el(upright ? "span.sheet-column-name.upright" : "span.sheet-column-name", { style }, cut(name))];
     });
-    const axes = el("span.sheet-axes", { style: `left:${px(corner.left)}` }, `${part.columnAxis} →`);
-    const down = el("span.sheet-axes", { style: `right:calc(100% - ${px(corner.left - 5)})` }, `${part.rowAxis} ↓`);
-    setChildren(this.names, rows, columns, axes, corner.left > GLYPH * (textWidth(part.rowAxis) + 2) && down);
+    const style = `left:${px(corner.left)};top:${px(corner.top)};--hl-across:${px(cell.width)};--hl-down:${px(cell.height)}`;
+    const size = `width:${px(map.columns.length * cell.width)};height:${px(map.rows.length * cell.height)}`;
+    const lines = map.click && el("i.sheet-lines", { style: `${style};${size}` }); // cells of one colour are told apart
+    setChildren(this.names, lines, rows, columns, this.axes());
+  }
+
+  /** The titles of both axes: above the names of rows and columns, in one line where the first have no room for theirs. */
+  axes() {
+    const { part: { rowAxis, columnAxis }, corner } = this;
+    const axis = (/** @type {string} */ style, /** @type {string} */ text) => el("span.sheet-axes", { style, title: text }, text);
+    if (corner.left <= GLYPH * (textWidth(rowAxis) + 2)) return [axis("left:0;right:0", `${rowAxis} ↓ · ${columnAxis} →`)];
+    const down = axis(`right:calc(100% - ${px(corner.left - 5)})`, `${rowAxis} ↓`);
+    return [down, axis(`left:${px(corner.left)}`, `${columnAxis} →`)];
   }
 
   /** @param {number} row @param {number} column */
@@ -241,6 +251,7 @@ class OneMap {
   /** What is in a cell. @param {[number, number]} place */
   describe([row, column]) {
     const { map, part } = this;
+    if (map.texts) return map.texts[row]?.[column] ?? "";
     const isBlocked = map.mask && !map.mask[row]?.[column];
     const language = document.documentElement.lang || "en";
     const value = formatNumber(map.values[row]?.[column] ?? NaN, part.number ?? ".2f", language);

@@ -15,7 +15,7 @@
  * Words side by side; `clears` are parameters that another choice makes meaningless.
  * @typedef {Named & {type: "choice", options: Options, value: string, usual: string, clears?: string[]}} Choice
  */
-/** @typedef {Named & {type: "select", options: Options, value: string, usual: string}} Select */
+/** @typedef {Named & {type: "select", options: Options, value: string, usual: string, clears?: string[]}} Select */
 /** @typedef {Named & {type: "several", options: Options, value: string[], usual: string[], most?: number}} Several */
 /**
  * One of some options in their order, or a number from `low` to `high`; `text` is the value as it is written.
@@ -36,6 +36,7 @@
  * @property {string[][]} codes  by row and column
  * @property {string[]} [value]  codes that are chosen, where `most` is given
  * @property {number} [most]
+ * @property {string} [usual]  the chosen codes that an address does not name
  */
 /** @typedef {[least: number, below?: number, share?: number]} Fills  as high as the window: least pixels, those below it */
 
@@ -68,6 +69,7 @@
  * A table of numbers as a picture: of attention, of an encoding, of a mask.
  * @typedef {object} Map
  * @property {string} [title]
+ * @property {string} [mark]  beside the title, underlined in the colour of rings
  * @property {string} [small]  beside the title
  * @property {ArrayLike<number>[]} values  by row; NaN is drawn clear
  * @property {string[]} rows
@@ -76,6 +78,7 @@
  * @property {[number, number][]} [rings]  cells that stand out
  * @property {number[]} [marked]  rows that stand out, in the colours of lines
  * @property {[number, number]} [range]  where its colours end, if not where those of the others do
+ * @property {string[][]} [texts]  what is said of each cell, where that is more than `cell` and `blocked` say
  * @property {Click} [click]
  * @property {string} [save]  its name for a host that can save it
  */
@@ -220,10 +223,12 @@ export const codeOf = (value, usual) => (value === usual ? null : value);
  * @param {number} column
  * @returns {Parameters | null}  null where nothing is to be clicked
  */
-export function clicked({ key, codes, value = [], most }, row, column) {
+export function clicked({ key, codes, value = [], most, usual }, row, column) {
   const code = codes[row]?.[column];
   if (!code) return null;
-  return { [key]: most ? toggled(value, code, most).join(".") : code };
+  if (!most) return { [key]: code };
+  const chosen = toggled(value, code, most).join(".");
+  return { [key]: chosen === usual ? null : chosen };
 }
 
 /**

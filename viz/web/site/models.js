@@ -106,6 +106,28 @@ export class Models {
     return this.#cached([name, request, parts], () => this.engine.patch(name, request, parts, { lane, progress }));
   }
 
+  /**
+   * A padded batch under other masks, cached; null where a newer request took its place.
+   * @param {string} name of the model
+   * @param {import("../engine/analysis/mask_passes.js").MaskRequest} request
+   * @returns {ReturnType<Engine["masks"]>}
+   */
+  async masks(name, request) {
+    await this.load(name);
+    return this.#cached([name, "masks", request], () => this.engine.masks(name, request, "masks"));
+  }
+
+  /**
+   * What padding and the future change in a pair of sentences, cached; null where a newer request took its place.
+   * @param {string} name of the model
+   * @param {import("../engine/service.js").MaskEffectsJob["request"]} request
+   * @returns {ReturnType<Engine["maskEffects"]>}
+   */
+  async maskEffects(name, request) {
+    await this.load(name);
+    return this.#cached([name, "mask effects", request], () => this.engine.maskEffects(name, request, "mask effects"));
+  }
+
   /** Drops what a lane waits for. @param {string} lane */
   cancel(lane) {
     this.#engine?.cancel(lane);

@@ -36,12 +36,26 @@ export class Speech {
    */
   problem(error) {
     if (!(error instanceof Problem)) return this.say("not_computed");
-    const translated = this.settings.problems[this.language];
-    const hasTranslation = this.language === "en" || error.template in translated;
-    const text = (/** @type {unknown} */ value) => translated[String(value)] ?? value;
-    const values = Object.fromEntries(Object.entries(error.values).map(([name, value]) => [name, text(value)]));
-    const sentence = fill(hasTranslation ? String(text(error.template)) : error.message, values, this.language);
-    const complete = `${sentence[0].toUpperCase()}${sentence.slice(1).replace(/\.+$/, "")}.`;
-    return hasTranslation ? complete : `${this.say("wrong_link")} ${complete}`;
+    const hasTranslation = this.language === "en" || error.template in this.#problems;
+    return hasTranslation ? this.phrase(error) : `${this.say("wrong_link")} ${complete(error.message)}`;
+  }
+
+  /** What the engine says of a part of its answer, as a sentence. @param {import("../engine/run/problem.js").Phrase} phrase */
+  phrase(phrase) {
+    return complete(this.#translate(phrase));
+  }
+
+  /** @param {import("../engine/run/problem.js").Value} value @returns {string | number} */
+  #translate(value) {
+    if (typeof value !== "object") return this.#problems[value] ?? value;
+    const values = Object.entries(value.values).map(([name, part]) => [name, this.#translate(part)]);
+    return fill(this.#problems[value.template] ?? value.template, Object.fromEntries(values), this.language);
+  }
+
+  get #problems() {
+    return this.settings.problems[this.language];
   }
 }
+
+/** @param {string | number} text @returns {string} */
+const complete = (text) => `${String(text)[0].toUpperCase()}${String(text).slice(1).replace(/\.+$/, "")}.`;

@@ -9,6 +9,7 @@ import { recordingOf } from "../../../../viz/web/engine/run/recording.js";
 import { Writer, openWriter } from "../../../../viz/web/engine/run/writer.js";
 import { directEffects } from "../../../../viz/web/engine/analysis/effects.js";
 import { headWords } from "../../../../viz/web/engine/analysis/head_words.js";
+import { compareMasks, maskEffects } from "../../../../viz/web/engine/analysis/mask_passes.js";
 import { patchParts, patchingOf } from "../../../../viz/web/engine/analysis/patched_parts.js";
 import { wordOrder } from "../../../../viz/web/engine/analysis/word_order.js";
 import { scoreParts, scoreShares } from "../../../../viz/web/engine/analysis/split_heads.js";
@@ -105,8 +106,10 @@ async function measured(answer, request) {
   return found;
 }
 
-/** What a request asks for: a translation, a reading, or patching between two texts. @param {any} request */
+/** What a request asks for: a translation, a reading, patching, a batch under other masks. @param {any} request */
 async function answerTo(request) {
+  if (request.masks) return compareMasks(/** @type {any} */ (translator), request.masks);
+  if (request.mask_effects) return maskEffects(/** @type {any} */ (translator), request.mask_effects);
   if (request.parts) return patchParts(await patchingOf(/** @type {any} */ (translator), request), request.parts, () => {});
   const answer = translator instanceof Writer ? translator.read(request.text, true) : await translator.translate(request);
   return { ...answer, ...(await measured(answer, request)) };

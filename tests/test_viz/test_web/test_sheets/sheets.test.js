@@ -26,6 +26,7 @@ test("a click chooses one cell, or adds it in place of the oldest, or takes it o
   assert.equal(clicked({ key: "run", codes }, 1, 1), null);
   assert.deepEqual(clicked({ key: "run", codes, value: ["a", "b"], most: 2 }, 1, 0), { run: "b.c" });
   assert.deepEqual(clicked({ key: "run", codes, value: ["a", "b"], most: 2 }, 0, 0), { run: "b" });
+  assert.deepEqual(clicked({ key: "run", codes, value: ["a"], most: 2, usual: "" }, 0, 0), { run: null });
   assert.equal(codeOf("cosine", "cosine"), null);
 });
 

@@ -1,13 +1,16 @@
 // Errors that a visitor can cause, as in model/text/errors.py.
 
+/** @typedef {{template: string, values: Record<string, Value>}} Phrase A sentence or a part of one, in English. */
+/** @typedef {string | number | Phrase} Value */
+
 /** An error with a template in English and its values, so that it can be said in another language. */
 export class Problem extends Error {
   /**
    * @param {string} template as for Python's str.format: {n} or {n:,}, {word!r}
-   * @param {Record<string, string | number>} values
+   * @param {Record<string, Value>} values
    */
   constructor(template, values = {}) {
-    super(template.replace(/\{(\w+)(:,|!r)?\}/g, (_, name, form) => formatValue(values[name], form)));
+    super(complete(template, values));
     this.name = "Problem";
     this.template = template;
     this.values = values;
@@ -15,10 +18,20 @@ export class Problem extends Error {
 }
 
 /**
- * @param {string | number} value
+ * @param {string} template
+ * @param {Record<string, Value>} values
+ * @returns {string}
+ */
+function complete(template, values) {
+  return template.replace(/\{(\w+)(:,|!r)?\}/g, (_, name, form) => formatValue(values[name], form));
+}
+
+/**
+ * @param {Value} value
  * @param {":," | "!r" | undefined} form
  */
 function formatValue(value, form) {
+  if (typeof value === "object") return complete(value.template, value.values);
   if (form === "!r") return `'${value}'`;
   return form ? Number(value).toLocaleString("en") : String(value);
 }

@@ -13,7 +13,7 @@ import { Trace } from "./trace.js";
 
 const MAX_BEAM = 16;
 const MAX_SOURCE_TOKENS = 128;
-const MAX_CHARACTERS = 2000;
+export const MAX_CHARACTERS = 2000;
 
 /** @typedef {import("./answer.js").Side} Side */
 
