@@ -12,6 +12,7 @@ from model.measures.heads.translators import SOMETIMES
 from model.results.translation import KINDS
 from model.storage.checkpoint import available
 from viz.pages.atlas import alignment, card, contributions
+from viz.stage.payload import held_out as held_out_card
 from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
@@ -78,7 +79,7 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
     with places.answer:
         line = say("Colour all heads by a measure, click one, compare with your own sentence.")
         if report:
-            line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
+            line = held_out_card.about(report)
             if held_out is not None and over == "held-out" and measures and held_out.having(measures[0], [head.kind]):
                 line += " " + head_boards.ranked(held_out, measures[0], head)
         name = heads_results.name_of(head.kind, head.layer, head.head)

@@ -16,7 +16,7 @@ from viz.text.language import say
 from viz.text.roles import role_name
 from viz.ui import frame
 from viz.views import cached, recipes
-from viz.views.results.head_boards import HIGH, MEASURES, measure_name, picture_of, rank_of, with_abouts
+from viz.views.results.head_boards import HIGH, MEASURES, measure_name, numbers_of, picture_of, with_abouts
 from viz.views.results.head_boards import ROLE as ROLE
 from viz.views.results.head_sources import Source, name_of
 from viz.views.snippets import Origin, Plot, program, snippet
@@ -129,19 +129,15 @@ def show_scatter(
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     """Show the role and the numbers of one head, a column per source, and in an atlas its rank."""
-    kind = head.kind
-    place = (head.layer, head.head)
-    rank = say("rank, largest first")
-    rows = {say("role"): {title: source.about(kind, *place) for title, source in columns.items()}}
+    place = (head.kind, head.layer, head.head)
+    rows = {say("role"): {title: source.about(*place) for title, source in columns.items()}}
     for measure in MEASURES:
         for title, source in columns.items():
-            if source.having(measure, [kind]):
-                row = rows.setdefault(measure_name(measure, kind), {})
-                values = np.array(source.kinds[kind][measure])
-                row[title] = say("{x:.3f}", x=values[place])
-                if rank not in row and source.variable != "here":
-                    n, total = rank_of(source, measure, head)
-                    row[rank] = say("{n} of {total}", n=n, total=total)
+            for name, (value, rank) in numbers_of(source, head, [measure]).items():
+                row = rows.setdefault(name, {})
+                row[title] = value
+                if rank:
+                    row.setdefault(say("rank, largest first"), rank)
     st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")
 
 

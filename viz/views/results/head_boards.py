@@ -1,6 +1,6 @@
 """All heads as a board: which cells it has, in which order, and what is said of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -244,3 +244,17 @@ def rank_of(source: Source, measure: str, head: Head) -> tuple[int, int]:
     every = source.table(measure, source.having(measure, list(source.kinds)))
     value = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
     return int((every > value).sum()) + 1, every.size
+
+
+def numbers_of(source: Source, head: Head, measures: Iterable[str] = MEASURES) -> dict[str, tuple[str, str]]:
+    """By the name of a measure the number of a head, and its rank; of one text there are no ranks."""
+    result = {}
+    for measure in measures:
+        if source.having(measure, [head.kind]):
+            value = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
+            rank = ""
+            if source.variable != "here":
+                n, total = rank_of(source, measure, head)
+                rank = say("{n} of {total}", n=n, total=total)
+            result[measure_name(measure, head.kind)] = say("{x:.3f}", x=value), rank
+    return result

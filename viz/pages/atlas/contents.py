@@ -1,0 +1,224 @@
+"""The Head atlas as data: the files that a browser fetches which draws it without a server."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from model.interventions.edits import Head
+from model.measures import atlas
+from model.measures.corpus import edges, index
+from model.results.translation import KINDS
+from model.running.translator import load_translator
+from viz.site.contents import Sheet
+from viz.stage.payload import held_out
+from viz.stage.payload.head_card import FAILS_NOTE, NO_FAILS, PAIRS_NOTE, HeadCard, LabelledRow, head_card
+from viz.stage.payload.packing import pack
+from viz.stage.payload.roles import best_aligner
+from viz.text import words
+from viz.text.language import LANGUAGES, messages, say, using
+from viz.views.results import head_boards
+from viz.views.results.head_sources import Source, name_of, of_report
+from viz.views.results.indexed_heads import MEASURES, RULES, IndexedHeads
+
+NAME = "atlas"  # of its address
+WORDS = messages(
+    model="Model",
+    show="Show",
+    texts="Many texts",
+    board="All heads",
+    measure="Measure",
+    sort="Sort by",
+    place="layer and head",
+    kinds="Heads",
+    all="all",
+    all_heads="All heads",
+    tenths="Texts from every tenth",
+    fails="Where every rule fails",
+    numbers="Distributions",
+    pairs="Pairs of words",
+    draw="Draw others",
+    head="head",
+    largest_first="rank, largest first",
+    colors="One cell per head: {value}, {colors}.",
+    bright_large="bright where it is large",
+    bright_small="bright where it is small",
+    orange="orange above 0, blue below",
+    missed="This link asks for something missing ({parts}). Showing the default instead.",
+    in_app="Points, likeness, contributions, your own sentence and other models need the app: make run.",
+)
+WORDS |= {"extremes": head_boards.EXTREMES, "strongest": held_out.STRONGEST, "no_fails": NO_FAILS}
+WORDS |= {"pairs_note": PAIRS_NOTE, "fails_note": FAILS_NOTE}
+
+
+@dataclass(frozen=True)
+class ModelHeads:
+    """What ships of the heads of a model: the index over many texts, and the atlas, where they are there."""
+
+    name: str
+    texts: IndexedHeads | None
+    report: dict[str, Any] | None
+
+    @property
+    def roles(self) -> Source | None:
+        """What heads do in the held-out sentences."""
+        return of_report(self.report) if self.report else None
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """Numbers of all heads, by the view that shows them."""
+        sources = {"texts": self.texts and self.texts.source(self.roles), "board": self.roles}
+        return {view: source for view, source in sources.items() if source}
+
+    @property
+    def first(self) -> Head:
+        """The head that is opened at first."""
+        return Head("cross", *(best_aligner(self.report) if self.report else (0, 0)))
+
+
+def read_heads(name: str) -> ModelHeads | None:
+    """What ships of the heads of a checkpoint that translates; None where there is nothing of these weights."""
+    translator = load_translator(name)
+    try:
+        report = index.read(translator.folder)
+        edge_file = report and edges.read(edges.beside(translator.folder / index.FILE), report["weights"])
+        texts = IndexedHeads(name, report, edge_file) if report else None
+    except ValueError:
+        texts = None
+    try:
+        of_sentences = atlas.read(translator.folder, translator.config)
+    except ValueError:
+        of_sentences = None
+    return ModelHeads(name, texts, of_sentences) if texts or of_sentences else None
+
+
+def sheet(models: Sequence[str]) -> Sheet | None:
+    """The page over these models, in every language, with its files; None where nothing is known of their heads."""
+    every = [heads for heads in map(read_heads, models) if heads]
+    if not every:
+        return None
+    told = {}
+    for language in LANGUAGES:
+        with using(language):
+            told[language] = _told(every)
+    files = {heads.name: pack(board_file(heads)) for heads in every}
+    files |= {f"{heads.name}/{place}": pack(content) for heads in every for place, content in head_files(heads)}
+    return Sheet(NAME, told, files)
+
+
+def _told(every: Sequence[ModelHeads]) -> dict[str, Any]:
+    """What the page says, in the language of here."""
+    rules = {f"rule {code}": text for code, text in RULES.items()}
+    return {
+        "words": {name: say(text) for name, text in WORDS.items()},
+        "measures": {
+            "texts": {code: say(text) for code, text in (MEASURES | rules).items()},
+            "board": {code: say(text) for code, text in head_boards.MEASURES.items()},
+        },
+        "abouts": {measure: say(text) for measure, text in head_boards.ABOUT.items()},
+        "kinds": {kind: say(words.SHORT_KINDS[kind]) for kind in KINDS},
+        "signed": list(head_boards.SIGNED),
+        "low_is_good": list(head_boards.LOW_IS_GOOD),
+        "low_first": list(head_boards.LOW_FIRST),
+        "models": {heads.name: _about(heads) for heads in every},
+    }
+
+
+def _about(heads: ModelHeads) -> dict[str, str]:
+    """Where the numbers of a model come from, by the view that shows them."""
+    abouts = {}
+    if heads.texts:
+        report = heads.texts.report
+        values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
+        line = "{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}"
+        abouts["texts"] = say(line, credit=report.get("credit", ""), **values)
+    if heads.report:
+        abouts["board"] = f"{held_out.about(heads.report)} {heads.report['credit']}"
+    return abouts
+
+
+def board_file(heads: ModelHeads) -> dict[str, Any]:
+    """The numbers of all heads, by view, kind and measure, and what heads are called, by language."""
+    first = heads.first
+    return {
+        "first": [first.kind, first.layer, first.head],
+        "views": {view: _numbers(view, source) for view, source in heads.sources.items()},
+        "names": {language: _names(heads, language) for language in LANGUAGES},
+    }
+
+
+def _numbers(view: str, source: Source) -> dict[str, dict[str, Any]]:
+    """The measures that a board is coloured by, each (L, H), by kind."""
+    of_kinds = {}
+    for kind in source.kinds:
+        offered = [name for name in source.kinds[kind] if name in MEASURES or name.startswith("rule ")]
+        if view == "board":
+            offered = [name for name in head_boards.MEASURES if source.having(name, [kind])]
+        of_kinds[kind] = {name: np.asarray(source.kinds[kind][name], float).tolist() for name in offered}
+    return of_kinds
+
+
+def _names(heads: ModelHeads, language: str) -> dict[str, Any]:
+    """By view and kind what each head is called, with its role, as short as possible, and with a sign only."""
+    with using(language):
+        names: dict[str, Any] = {}
+        for view, source in heads.sources.items():
+            names[view] = {}
+            for kind, layer, head in source.places(list(source.kinds)):
+                place = (kind, layer, head)
+                name = source.name(*place)
+                row = [name, source.about(*place, name=name), source.code_of(*place), source.short_mark(*place)]
+                names[view].setdefault(kind, []).append(row)
+        return names
+
+
+def head_files(heads: ModelHeads) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is fetched when a head is opened, by its place: rows once, what is said of them by language."""
+    for kind, layer, head in next(iter(heads.sources.values())).places(list(KINDS)):
+        yield f"{kind}-{layer}-{head}", head_file(heads, Head(kind, layer, head))
+
+
+def head_file(heads: ModelHeads, head: Head) -> dict[str, Any]:
+    """All that is shown of one head."""
+    rows: dict[str, Any] = {}
+    said: dict[str, dict[str, Any]] = {language: {} for language in LANGUAGES}
+    for language in LANGUAGES:
+        with using(language):
+            if heads.texts:
+                card = head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
+                rows = {name: _rows(getattr(card, name)) for name in ("tenths", "fails")}
+                said[language]["texts"] = _said(card)
+            if heads.report and (roles := heads.roles):
+                said[language]["board"] = asdict(held_out.held_out_card(heads.report, roles, head, heads.name))
+    return {"rows": rows, "said": said}
+
+
+def _rows(groups: Sequence[Sequence[LabelledRow]]) -> list[list[dict[str, Any]]]:
+    """Rows without what is said of them: pieces are texts, [text, weight] and [text, weight, 1] of the query."""
+    return [[{"query": row.row.query, "page": row.row.page, "pieces": _pieces(row)} for row in rows] for rows in groups]
+
+
+def _pieces(row: LabelledRow) -> list[Any]:
+    """The parts of a text: a text, with its weight where it has one, and 1 of the query."""
+    pieces: list[Any] = []
+    for piece in row.row.pieces:
+        if piece.is_query:
+            pieces.append([piece.text, piece.weight, 1])
+        else:
+            pieces.append(piece.text if piece.weight is None else [piece.text, piece.weight])
+    return pieces
+
+
+def _said(card: HeadCard) -> Mapping[str, Any]:
+    """What is said of a head, in the language of the card."""
+    histograms = [
+        {**asdict(histogram), "axis": say(histogram.axis), "value": say(histogram.value)}
+        for histogram in card.histograms.values()
+    ]
+    labels = {name: [[row.label for row in rows] for rows in getattr(card, name)] for name in ("tenths", "fails")}
+    bars = [asdict(bar) for bar in card.bars]
+    return {
+        "answer": card.answer, "note": card.note, "bars": bars, "labels": labels,
+        "histograms": histograms, "pairs": asdict(card.pairs),
+    }
