@@ -23,7 +23,7 @@ MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
 STANDALONE = ("viz.__main__", "viz.site.pages", "viz.export.page", "viz.stage.alone")
-LESSONS = "viz.pages.lessons.contents"  # which `python -m viz site` puts into files
+CONTENTS = re.compile(r"viz\.pages\.\w+\.contents")  # of pages that `python -m viz site` puts into files
 ON_SCREEN = ("viz.pages", "viz.ui", "viz.app", "viz.views", "viz.stage.assets", "app")
 ON_SCREEN += ("benchmarks.support.timed_server",)
 # What the floors of viz/ may import of it, beside themselves.
@@ -316,10 +316,10 @@ def messages_are_made_without_streamlit(tree: Tree) -> Iterator[str]:
 def files_need_no_streamlit(tree: Tree) -> Iterator[str]:
     """`python -m viz` and the pages that stand for themselves import no streamlit, however indirectly.
 
-    But for the lessons of the page without a server, whose numbers views compute and remember.
+    But for the pages of the site, whose numbers views compute and remember.
     """
     start = [tree[name] for name in STANDALONE if name in tree]
-    for module in reached(tree, start, stop=frozenset({LESSONS})):
+    for module in reached(tree, start, stop=frozenset(filter(CONTENTS.fullmatch, tree))):
         yield from forbid(module, {"streamlit"}, "what writes files runs without a server")
 
 

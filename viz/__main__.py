@@ -135,7 +135,7 @@ def _site(arguments: argparse.Namespace) -> None:
         os.environ["HEADLIGHT_LESSONS"] = " ".join(shlex.quote(str(path)) for path in arguments.lesson)
     lessons = _lessons() if DEFAULT_CHECKPOINT in [model.name for model in models] else None
     size = pages.write_folder(
-        arguments.out, models, contents.first_message(translators[0], EXAMPLE), lessons, arguments.address
+        arguments.out, models, contents.first_message(translators[0], EXAMPLE), lessons, arguments.address, _sheets()
     )
     print(f"{arguments.out}: {size / 1e6:.1f} MB, {', '.join(model.name for model in models)}")
 
@@ -151,6 +151,21 @@ def _lessons() -> Any:
             indexes[language] = contents.index(contents.stories())
     states = {language: dict(contents.files(language)) for language in LANGUAGES}
     return Lessons(indexes, states, dict(contents.recorded_files()))
+
+
+def _sheets() -> list[Any]:
+    """The pages beside the stage and the lessons, whose parts `contents` of each one makes."""
+    from viz.pages.training import contents as training
+    from viz.site.contents import Sheet
+
+    sheets = []
+    for page in (training,):
+        told = {}
+        for language in LANGUAGES:
+            with using(language):
+                told[language] = page.told()
+        sheets.append(Sheet(page.NAME, told, page.files()))
+    return sheets
 
 
 def _live(arguments: argparse.Namespace) -> None:

@@ -27,7 +27,7 @@ from viz.text.roles import rules_of
 from viz.text.words import EXAMPLES
 from viz.views.view import BEAM, EXAMPLE
 
-FOLDERS = ("engine", "lessons", "pages", "plot", "recording", "site", "stage")
+FOLDERS = ("engine", "lessons", "pages", "plot", "recording", "sheets", "site", "stage")
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
@@ -45,6 +45,15 @@ class Lessons:
     indexes: Mapping[str, Mapping[str, Any]]  # by language
     states: Mapping[str, Mapping[str, bytes]]  # by language and name of a card and its state
     cells: Mapping[str, bytes]  # of recorded rows, by their names
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page in the frame of all pages that the browser computes (viz/web/site/sheets.js), as it leaves."""
+
+    name: str  # of its address and of its files
+    told: Mapping[str, Mapping[str, Any]]  # by language what it says; "words" has its sentences by name
+    files: Mapping[str, bytes]  # what is fetched when it is needed, by name
 
 
 @dataclass(frozen=True)

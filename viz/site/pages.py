@@ -15,14 +15,14 @@ from pathlib import Path
 from plotly import offline
 
 from viz.site import contents
-from viz.site.contents import Lessons, Model
+from viz.site.contents import Lessons, Model, Sheet
 from viz.stage import files
 from viz.stage.payload.packing import pack
 from viz.text.language import current, message, say
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
 SERVICE, SERVICE_MODULE = "service_worker.js", "site/service_worker.js"
-STYLES = ("stage/stage", "plot/plot", "pages/frame", "lessons/lessons", "site/site")
+STYLES = ("stage/stage", "plot/plot", "pages/frame", "pages/film", "lessons/lessons", "sheets/sheet", "site/site")
 PLOTLY, FIRST, SHELL = "plotly", "first", "shell"
 ABOUT = message("See where a Transformer looks: every attention map of every head, translated live in your browser.")
 PREVIEW, PICTURE = "preview.webp", Path(__file__).parents[2] / "docs" / "translate.webp"
@@ -35,7 +35,12 @@ _POLICY = (
 
 
 def write_folder(
-    folder: Path, models: Sequence[Model], first: bytes, lessons: Lessons | None = None, address: str = ""
+    folder: Path,
+    models: Sequence[Model],
+    first: bytes,
+    lessons: Lessons | None = None,
+    address: str = "",
+    sheets: Sequence[Sheet] = (),
 ) -> int:
     """Write the page into a folder, which is made; returns how many bytes it has.
 
@@ -51,7 +56,7 @@ def write_folder(
     for name, content in _resources(models, first).items():
         addresses[name] = _named(name, content, ".bin")
         parts[addresses[name]] = content
-    for name, path, content in _lesson_parts(lessons):
+    for name, path, content in (*_lesson_parts(lessons), *_sheet_parts(sheets)):
         parts[path] = content
         if name:
             addresses[name] = path
@@ -90,6 +95,15 @@ def _lesson_parts(lessons: Lessons | None) -> Iterator[tuple[str, str, bytes]]:
         yield from (("", *file) for file in states.values())
         addresses = {name: path for name, (path, _) in (cells | states).items()}
         yield f"lessons-{language}", *_packed_file(f"lessons/{language}/index", pack({**index, "files": addresses}))
+
+
+def _sheet_parts(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str, bytes]]:
+    """The files of the sheets: the name by which the page knows one, path and content."""
+    for sheet in sheets:
+        for language, told in sheet.told.items():
+            yield f"{sheet.name}-{language}", *_packed_file(f"{sheet.name}/{language}", pack(dict(told)))
+        for name, content in sheet.files.items():
+            yield f"{sheet.name}/{name}", *_packed_file(f"{sheet.name}/{name}", content)
 
 
 def _packed_file(name: str, content: bytes) -> tuple[str, bytes]:

@@ -31,7 +31,7 @@ const BELOW = 12; // pixels under the film
 const LOWEST = 470; // pixels of a film in a low window
 const TILE = 44; // pixels of a tile at least, where heads fit side by side
 
-class FilmPlayer {
+export class FilmPlayer {
   /** @type {ReturnType<typeof setInterval> | null} */ playing = null;
   /** @type {Loaded[]} */ films = [];
   /** @type {number[]} */ steps = [0];

@@ -77,7 +77,7 @@ function reveal(box, tile) {
   if (inner.bottom > outer.bottom || inner.top < outer.top) box.scrollTop += inner.top - outer.top - outer.height / 3;
 }
 
-class Tiles {
+export class Tiles {
   /** @param {HTMLElement} place */
   constructor(place) {
     this.box = /** @type {HTMLElement} */ (el("div.tiles", { role: "radiogroup", "data-testid": "tiles" }));

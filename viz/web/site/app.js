@@ -12,10 +12,10 @@ import { PatchingParts } from "./payload/patching.js";
 import { recordedMessage } from "./payload/recorded.js";
 import { packedScores } from "./payload/why.js";
 import { Speech } from "./speech.js";
-import { openLessons } from "./lessons.js";
+import { visit } from "./view/visits.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
-import { LESSONS, cellOf, parametersOf, readRequest, rowOf, usualText, writtenOf } from "./view/view.js";
+import { PAGES, cellOf, parametersOf, readRequest, rowOf, usualText, writtenOf } from "./view/view.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./view/view.js").PageRequest} PageRequest */
@@ -120,9 +120,10 @@ export class App {
 
   /** Opens another page. @param {string} page */
   visit(page) {
-    if (page !== LESSONS) return this.turn({ page: /** @type {PageRequest["page"]} */ (page) });
+    const own = PAGES.find((name) => name === page);
+    if (own) return this.turn({ page: own });
     this.stage.host.settle();
-    openLessons(this.speech.requested);
+    visit(this.request.page, page, this.speech.requested);
     return this.arrive();
   }
 

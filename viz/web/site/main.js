@@ -5,8 +5,10 @@ import { loadedPlotly } from "../stage/frame/plotly.js";
 import { App } from "./app.js";
 import { LessonsPage } from "./lessons.js";
 import { Models } from "./models.js";
-import { hasLessons, keepOffline, readFile, readSettings } from "./settings.js";
+import { keepOffline, readFile, readSettings } from "./settings.js";
+import { SheetPage } from "./sheets.js";
 import { fragment } from "./view/address.js";
+import { pagesOf } from "./view/pages.js";
 import { LESSONS } from "./view/view.js";
 import { startTheme } from "./controls/theme.js";
 
@@ -19,7 +21,7 @@ const models = new Models(settings, (model, received) => {
 let shell;
 /** @type {ReturnType<typeof loadPlotly> | undefined} */
 let library;
-/** @type {App | LessonsPage | undefined} */
+/** @type {App | LessonsPage | SheetPage | undefined} */
 let app;
 
 /** Runs Plotly, whose hash the policy of the page names. */
@@ -50,11 +52,14 @@ const focusedPart = () => document.activeElement?.closest("[data-testid]")?.getA
 
 /** Makes the page of the address: at first, and when the visitor goes back or forward. */
 function arrive() {
-  const isLessons = hasLessons(settings) && fragment().get("page") === LESSONS;
+  const { name, isSheet } = pagesOf(settings).find((page) => page.name === fragment().get("page")) ?? {};
+  const isLessons = name === LESSONS;
   if (isLessons && app instanceof LessonsPage && app.revisit()) return;
+  if (name && app instanceof SheetPage && app.revisit(name)) return;
   const partName = focusedPart();
   app?.leave();
-  app = isLessons ? new LessonsPage(settings, models, host, arrive) : new App(settings, models, host, arrive);
+  if (isSheet) app = new SheetPage(/** @type {any} */ (name), settings, models, host, arrive);
+  else app = isLessons ? new LessonsPage(settings, models, host, arrive) : new App(settings, models, host, arrive);
   document.getElementById("hl-place")?.replaceChildren(...app.nodes);
   const part = partName && document.querySelector(`[data-testid="${partName}"]`);
   const focused = part && (part.querySelector('[aria-selected="true"]') ?? part);

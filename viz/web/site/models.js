@@ -18,6 +18,8 @@ export class Models {
   #ready = new Set();
   /** @type {Map<string, any>} */
   #answers = new Map();
+  /** @type {Engine | undefined} */
+  #engine;
 
   /**
    * @param {Settings} settings
@@ -26,9 +28,14 @@ export class Models {
   constructor(settings, progress) {
     this.settings = settings;
     this.progress = progress;
-    this.engine = new Engine(startWorker(settings));
     const kernels = Object.entries(settings.kernels).map(([name, text]) => [name, fromBase64(text)]);
     this.kernels = Object.fromEntries(kernels);
+  }
+
+  /** In a worker, which is fetched when it is first asked. */
+  get engine() {
+    this.#engine ??= new Engine(startWorker(this.settings));
+    return this.#engine;
   }
 
   /** The model of a name, else the default one. @param {string} name */
@@ -101,7 +108,7 @@ export class Models {
 
   /** Drops what a lane waits for. @param {string} lane */
   cancel(lane) {
-    this.engine.cancel(lane);
+    this.#engine?.cancel(lane);
   }
 
   /**

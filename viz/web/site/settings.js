@@ -43,8 +43,8 @@ const textOf = (id) => document.getElementById(id)?.textContent ?? "";
 /** @returns {Settings} */
 export const readSettings = () => JSON.parse(textOf("hl-settings"));
 
-/** Whether the lessons came with the page. @param {Settings} settings */
-export const hasLessons = ({ files }) => Boolean(files && "lessons-en" in files);
+/** Whether a page came with these, whose files have its name. @param {Settings} settings @param {string} name */
+export const hasPage = ({ files }, name) => Boolean(files && `${name}-en` in files);
 
 /** @param {string} text in base64 */
 export const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));

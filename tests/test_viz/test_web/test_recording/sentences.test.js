@@ -18,3 +18,8 @@ test("Plotly is told both marks", () => {
   assert.equal(numberMarks("en"), ".,");
   assert.equal(numberMarks("de"), ",.");
 });
+
+test("powers of ten are written as Python writes them", () => {
+  assert.equal(fill("{rate:.2e}", { rate: 0.00069877 }, "en"), "6.99e-04");
+  assert.equal(fill("{rate:.3e}", { rate: 1234567 }, "de"), "1,235e+06");
+});

@@ -28,8 +28,9 @@ import { unpack } from "../message/packed.js";
 
 const SMOOTH = 9; // steps over which a loss is averaged, as in model/films/film.py
 
-/** Reads the file of a film. @param {Uint8Array} bytes @returns {Promise<Film>} */
+/** Reads the file of a film, compressed or not. @param {Uint8Array} bytes @returns {Promise<Film>} */
 export async function readFilm(bytes) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return unpack(bytes);
   const copy = new Uint8Array(bytes); // of its own buffer
   const stream = new Blob([copy.buffer]).stream().pipeThrough(new DecompressionStream("gzip"));
   return unpack(new Uint8Array(await new Response(stream).arrayBuffer()));

@@ -1,22 +1,32 @@
 // Sentences of the catalogue with their values: numbers as the language of the reader writes them.
 
 const PLACE = /\{(\w+)(!r)?(?::([^}]*))?\}/g;
-const SPEC = /^(\+?)(,?)(?:\.(\d+))?([dfg%]?)$/;
+const SPEC = /^(\+?)(,?)(?:\.(\d+))?([defg%]?)$/;
 
 /** @type {Map<string, Intl.NumberFormat>} by language and specification: a format takes longer to build than to use */
 const formats = new Map();
 
 /**
- * A number as a specification of Python's format says ("+.2f", ".1%", ",d"), with the marks of a language.
+ * A number as a specification of Python's format says ("+.2f", ".1%", ",d", ".2e"), with the marks of a language.
  * @param {number} value
  * @param {string} spec
  * @param {string} language
+ * @returns {string}
  */
 export function formatNumber(value, spec, language) {
+  if (spec.endsWith("e")) return scientific(value, spec, language);
   const name = `${language} ${spec}`;
   const format = formats.get(name) ?? formatOf(spec, language);
   formats.set(name, format);
   return format.format(value);
+}
+
+/** A number as a power of ten. @param {number} value @param {string} spec @param {string} language */
+function scientific(value, spec, language) {
+  const [, , , digits = "6"] = SPEC.exec(spec) ?? [];
+  const [number, power] = value.toExponential(Number(digits)).split("e");
+  const places = power.slice(1).padStart(2, "0");
+  return `${formatNumber(Number(number), `.${digits}f`, language)}e${power[0]}${places}`;
 }
 
 /** @param {string} spec @param {string} language */

@@ -2,8 +2,7 @@
 
 import { button, el, labelAttributes } from "../../stage/frame/dom.js";
 import { select, tabs } from "../../stage/frame/widgets.js";
-import { hasLessons } from "../settings.js";
-import { LESSONS, PAGES } from "../view/view.js";
+import { pagesOf } from "../view/pages.js";
 
 /**
  * What stands under the header.
@@ -19,7 +18,7 @@ import { LESSONS, PAGES } from "../view/view.js";
 export function header(page, selected) {
   const { settings, speech } = page;
   const { say } = speech;
-  const names = [...PAGES, ...(hasLessons(settings) ? [LESSONS] : [])];
+  const names = pagesOf(settings).map(({ name }) => name);
   const words = Object.fromEntries([...names, "pages"].map((name) => [name, say(name)]));
   const languages = Object.entries(settings.languages);
   const speak = (/** @type {string} */ code) => page.speak(code);

@@ -1,0 +1,76 @@
+// Pictures of a sheet that other folders draw: figures, stages, films.
+
+import { el } from "../stage/frame/dom.js";
+import { Pictures } from "../lessons/pictures.js";
+import { FilmPlayer } from "../pages/film.js";
+import { Plot } from "../plot/plot.js";
+import { clicked } from "./types.js";
+
+/** @typedef {import("./types.js").Context} Context */
+
+export class FigureView {
+  /** @param {Context} context */
+  constructor({ host, change }) {
+    this.plot = new Plot(host.plotly);
+    this.root = this.plot.root;
+    this.change = change;
+  }
+
+  /** @param {import("./types.js").Figure} part */
+  show({ figure, click }) {
+    this.plot.click = (_, value) => {
+      const { x, y } = /** @type {{x: number, y: number}} */ (value);
+      const parameters = click && clicked(click, y, x);
+      if (parameters) this.change(parameters);
+    };
+    this.plot.show(figure);
+  }
+
+  fit() {
+    this.plot.draw();
+  }
+
+  leave() {
+    this.plot.leave();
+  }
+}
+
+export class StagesView {
+  /** @param {Context} context */
+  constructor({ host, change }) {
+    const { plotly, part = async () => new ArrayBuffer(0), prepare = async () => {} } = host;
+    const pictures = { ...{ plotly, part, prepare }, read: host.read, write: host.write };
+    // What is opened on a stage is the page's; a change of a stage is none of this page.
+    this.pictures = new Pictures(/** @type {any} */ (pictures), (parameters) => change(/** @type {any} */ (parameters)), () => {});
+    this.root = this.pictures.root;
+  }
+
+  /** @param {import("./types.js").Stages} part */
+  show({ stages }) {
+    this.pictures.show(/** @type {any} */ ({ stages }));
+  }
+
+  fit() {
+    this.pictures.repaint();
+  }
+}
+
+export class FilmView {
+  constructor() {
+    this.root = el("div.sheet-film");
+    this.player = new FilmPlayer(this.root);
+  }
+
+  /** @param {import("./types.js").Film} part */
+  show({ message }) {
+    this.player.show(message);
+  }
+
+  fit() {
+    this.player.resize();
+  }
+
+  leave() {
+    this.player.pause();
+  }
+}

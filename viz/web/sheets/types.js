@@ -1,0 +1,192 @@
+// What a sheet is: a page in the frame that all pages share, as data. sheet.js draws it.
+
+/** @typedef {Record<string, string | null>} Parameters  of the address; null takes one out */
+/** @typedef {[code: string, name: string][]} Options */
+
+/**
+ * What all controls have.
+ * @typedef {object} Named
+ * @property {string} key  the parameter of the address, and the name for tests
+ * @property {string} label
+ * @property {boolean} [written]  whether the label stands before the control; else only screen readers have it
+ * @property {string} [help]  what a pointer is told
+ */
+/** @typedef {Named & {type: "choice", options: Options, value: string, usual: string}} Choice  words side by side */
+/** @typedef {Named & {type: "select", options: Options, value: string, usual: string}} Select */
+/** @typedef {Named & {type: "several", options: Options, value: string[], usual: string[], most?: number}} Several */
+/**
+ * One of some options in their order, or a number from `low` to `high`; `text` is the value as it is written.
+ * @typedef {Named & {type: "slider", options?: Options, low?: number, high?: number, step?: number, value: string,
+ *   usual: string, text: string}} Slider
+ */
+/** @typedef {Named & {type: "text", value: string, usual: string, hint?: string}} TextBox */
+/** @typedef {Named & {type: "button", set: Parameters, disabled?: boolean}} Button  sets parameters */
+/** @typedef {Named & {type: "link", href: string}} Link */
+/** @typedef {Choice | Select | Several | Slider | TextBox | Button | Link} Control */
+
+/**
+ * What a part that can be clicked does: the code of a cell becomes the parameter `key`. With `most`, several codes are
+ * chosen, joined by points: a click adds one in place of the oldest, or takes it out.
+ * @typedef {object} Click
+ * @property {string} key
+ * @property {string[][]} codes  by row and column
+ * @property {string[]} [value]  codes that are chosen, where `most` is given
+ * @property {number} [most]
+ */
+/** @typedef {[least: number, below?: number, share?: number]} Fills  as high as the window: least pixels, those below it */
+
+/**
+ * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them.
+ * @typedef {{type: "tiles", key: string, label: string, columns: number, tiles: import("../pages/tiles.js").Tile[],
+ *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean}} Tiles
+ */
+/**
+ * Numbers in coloured cells, with names of rows and columns.
+ * @typedef {object} Board
+ * @property {"board"} type
+ * @property {string} label
+ * @property {string} [title]
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {string} corner  what stands at the names of columns
+ * @property {ArrayLike<number>[]} values
+ * @property {string[][]} [texts]  in the cells
+ * @property {string[][]} names  of the cells, for who points at one
+ * @property {[number, number]} range  where colours end
+ * @property {string[]} ends  both numbers, as they are written
+ * @property {boolean} [reversed]  whether small numbers are bright
+ * @property {[number, number][]} [selected]
+ * @property {Click} [click]
+ * @property {number} [highest]  pixels of a cell
+ */
+/**
+ * A table of numbers as a picture: of attention, of an encoding, of a mask.
+ * @typedef {object} Map
+ * @property {string} [title]
+ * @property {string} [small]  beside the title
+ * @property {ArrayLike<number>[]} values  by row; NaN is drawn clear
+ * @property {string[]} rows
+ * @property {string[]} columns
+ * @property {(ArrayLike<number> | ArrayLike<boolean>)[]} [mask]  0 where a cell is blocked: it is drawn grey
+ * @property {[number, number][]} [rings]  cells that stand out
+ * @property {Click} [click]
+ */
+/**
+ * Maps side by side, equally high.
+ * @typedef {object} Maps
+ * @property {"maps"} type
+ * @property {string} label
+ * @property {Map[]} maps
+ * @property {"sequential" | "diverging" | "mask"} scale
+ * @property {[number, number]} range  where colours end
+ * @property {string[]} [ends]  both numbers, as they are written: then a bar of colours stands below
+ * @property {string} rowAxis
+ * @property {string} columnAxis
+ * @property {string} cell  what is said of a cell: {row}, {column} and {value} are filled in
+ * @property {string} [blocked]  what is said of a blocked cell, instead
+ * @property {string} [number]  how values are written, as Python's format says; usually ".2f"
+ * @property {Fills} [fills]
+ * @property {number} [height]  pixels, where it does not fill
+ */
+/**
+ * @typedef {object} Line
+ * @property {string} name
+ * @property {ArrayLike<number>} x
+ * @property {ArrayLike<number>} y  NaN leaves a gap
+ * @property {number} [colour]  which of the colours of lines; usually its place
+ * @property {boolean} [dashed]
+ * @property {[x: number, y: number, text: string]} [mark]
+ */
+/** @typedef {{title: string, lines: Line[], log?: boolean, limit?: [number, string], range?: [number, number]}} Panel */
+/**
+ * Curves, in panels above each other over one axis; they need no library.
+ * @typedef {object} Curves
+ * @property {"curves"} type
+ * @property {string} label
+ * @property {string} [title]
+ * @property {Panel[]} panels
+ * @property {string} xAxis
+ * @property {boolean} [logX]
+ * @property {number} [cursor]  an x that is marked
+ * @property {string} [number]  how values are written, as Python's format says; usually ".3g"
+ * @property {Fills} [fills]
+ * @property {number} [height]  pixels, where it does not fill
+ */
+/** @typedef {{type: "figure", figure: import("../plot/plot.js").PlotMessage, click?: Click}} Figure  by Plotly */
+/**
+ * Stages as the pictures of lessons have them, side by side.
+ * @typedef {{type: "stages", stages: import("../lessons/state.js").StagePart[]}} Stages
+ */
+/** @typedef {{type: "film", message: import("../pages/film.js").FilmMessage}} Film */
+/** @typedef {{type: "table", label: string, head?: string[], rows: string[][]}} Table */
+/** @typedef {{type: "note", text: string, code?: boolean, quoted?: string}} Note  plain text */
+/** @typedef {{type: "title", text: string, small?: string}} Title */
+/** @typedef {{type: "texts", label: string, texts: {name: string, text: string}[]}} Texts  side by side */
+/** @typedef {{type: "controls", key: string, controls: Control[]}} ControlsPart  controls below each other */
+/**
+ * @typedef {(Tiles | Board | Maps | Curves | Figure | Stages | Film | Table | Note | Title | Texts | ControlsPart)
+ *   & {name?: string}} Part  `name` tells two of one type on one side apart
+ */
+
+/**
+ * @typedef {object} Sheet
+ * @property {{question?: Control[], left?: Control[], right?: Control[]}} controls  above, and above each side
+ * @property {string} [question]  where the visitor types none
+ * @property {string} [warning]
+ * @property {string} answer  one sentence, computed from this very input
+ * @property {string} below  a small one
+ * @property {Part[]} left
+ * @property {Part[]} right
+ */
+
+/**
+ * Who shows a sheet: the app, or a page without a server.
+ * @typedef {object} Host
+ * @property {() => Record<string, string>} read  parameters of the address
+ * @property {(parameters: Parameters, isStep: boolean) => unknown} write  a step becomes an entry of the history
+ * @property {(parameters: Record<string, string>) => Promise<Sheet | null> | Sheet} make  the sheet of an address; null
+ *   where a newer one took its place
+ * @property {(error: unknown) => string} problem  why there is no sheet
+ * @property {string} waiting  what is said while one is computed
+ * @property {import("../stage/main/message.js").Host["plotly"]} plotly
+ * @property {(message: any) => Promise<unknown>} [prepare]  has the sentences of a stage's message at hand
+ * @property {import("../recording/message/remote.js").Part} [part]  what a stage fetches beside its message
+ */
+
+/**
+ * What draws one part. It is given another one of its type as long as the page has it in this place.
+ * @typedef {object} PartView
+ * @property {HTMLElement} root
+ * @property {(part: any) => unknown} show
+ * @property {() => unknown} [fit]  draws again at the size that there is now, and in the colours of the page
+ * @property {() => unknown} [leave]
+ */
+
+/** @typedef {{host: Host, change: (parameters: Parameters, isStep?: boolean) => unknown}} Context  of a part's view */
+
+/** The code of a choice as the address has it: null for the usual one. @param {string} value @param {string} usual */
+export const codeOf = (value, usual) => (value === usual ? null : value);
+
+/**
+ * The parameters that a click on a cell sets.
+ * @param {Click} click
+ * @param {number} row
+ * @param {number} column
+ * @returns {Parameters | null}  null where nothing is to be clicked
+ */
+export function clicked({ key, codes, value = [], most }, row, column) {
+  const code = codes[row]?.[column];
+  if (!code) return null;
+  return { [key]: most ? toggled(value, code, most).join(".") : code };
+}
+
+/**
+ * Some codes with one more, in place of the first where there are too many; without it, if it was there.
+ * @param {string[]} codes
+ * @param {string} code
+ * @param {number} [most]
+ */
+export function toggled(codes, code, most = Infinity) {
+  const others = codes.filter((other) => other !== code);
+  return others.length < codes.length ? others : [...others, code].slice(-most);
+}

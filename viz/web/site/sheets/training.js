@@ -1,0 +1,28 @@
+// The page Warm-up: schedules, recorded runs, films of trainings.
+
+import { schedules } from "./training/lab.js";
+
+/** @typedef {import("../sheets.js").Given} Given */
+/** @typedef {import("../../sheets/reader.js").Reader} Reader */
+/** @typedef {import("../../sheets/types.js").Sheet} Sheet */
+
+/** @type {Record<string, (reader: Reader, given: Given) => Sheet | Promise<Sheet>>} */
+const SECTIONS = { schedules };
+
+/** @type {import("../sheets.js").Maker} */
+export async function training(reader, given) {
+  const { told, say } = given;
+  const codes = Object.keys(told.tiles);
+  const section = reader.one("section", codes);
+  const sheet = await SECTIONS[section](reader, given);
+  const tiles = codes.map((code) => ({ code, name: say(code), pixels: told.tiles[code] }));
+  return {
+    ...sheet,
+    left: [
+      { type: "note", name: "lead", text: say("lead") },
+      { type: "tiles", key: "section", label: say("show"), columns: codes.length, tiles, value: section, usual: codes[0] },
+      ...sheet.left,
+      { type: "note", name: "app", text: say("in_app") },
+    ],
+  };
+}
