@@ -8,12 +8,15 @@ import numpy as np
 
 from model.interventions.edits import Head
 from model.measures import atlas
-from model.measures.corpus import edges, index
+from model.measures.corpus import index
 from model.results.translation import KINDS
 from model.running.translator import load_translator
+from viz.figures.labels import english
+from viz.figures.maps import written_numbers
 from viz.site.contents import Sheet
 from viz.stage.payload import held_out
-from viz.stage.payload.head_card import FAILS_NOTE, NO_FAILS, PAIRS_NOTE, HeadCard, LabelledRow, head_card
+from viz.stage.payload.head_card import PAIRS_NOTE, head_card
+from viz.stage.payload.head_rows import FAILS_NOTE, NO_FAILS, RowGroup, TextRow, failures, tenths
 from viz.stage.payload.packing import pack
 from viz.stage.payload.roles import best_aligner
 from viz.text import words
@@ -40,12 +43,12 @@ WORDS = messages(
     pairs="Pairs of words",
     draw="Draw others",
     head="head",
+    held_out="held-out",
     largest_first="rank, largest first",
     colors="One cell per head: {value}, {colors}.",
     bright_large="bright where it is large",
     bright_small="bright where it is small",
     orange="orange above 0, blue below",
-    missed="This link asks for something missing ({parts}). Showing the default instead.",
     in_app="Points, likeness, contributions, your own sentence and other models need the app: make run.",
 )
 WORDS |= {"extremes": head_boards.EXTREMES, "strongest": held_out.STRONGEST, "no_fails": NO_FAILS}
@@ -77,13 +80,24 @@ class ModelHeads:
         return Head("cross", *(best_aligner(self.report) if self.report else (0, 0)))
 
 
+@dataclass(frozen=True)
+class ShippedHeads(IndexedHeads):
+    """An index beside the weights of a model that is loaded."""
+
+    loaded: Any = None
+
+    @property
+    def translator(self) -> Any:
+        """The model."""
+        return self.loaded
+
+
 def read_heads(name: str) -> ModelHeads | None:
     """What ships of the heads of a checkpoint that translates; None where there is nothing of these weights."""
     translator = load_translator(name)
     try:
         report = index.read(translator.folder)
-        edge_file = report and edges.read(edges.beside(translator.folder / index.FILE), report["weights"])
-        texts = IndexedHeads(name, report, edge_file) if report else None
+        texts = ShippedHeads(name, report, loaded=translator) if report else None
     except ValueError:
         texts = None
     try:
@@ -149,13 +163,16 @@ def board_file(heads: ModelHeads) -> dict[str, Any]:
 
 
 def _numbers(view: str, source: Source) -> dict[str, dict[str, Any]]:
-    """The measures that a board is coloured by, each (L, H), by kind."""
-    of_kinds = {}
+    """By kind and measure the numbers that colour a board, (L, H), and how they are written in its cells."""
+    of_kinds: dict[str, dict[str, Any]] = {}
     for kind in source.kinds:
         offered = [name for name in source.kinds[kind] if name in MEASURES or name.startswith("rule ")]
         if view == "board":
             offered = [name for name in head_boards.MEASURES if source.having(name, [kind])]
-        of_kinds[kind] = {name: np.asarray(source.kinds[kind][name], float).tolist() for name in offered}
+        of_kinds[kind] = {}
+        for name in offered:
+            values = np.asarray(source.kinds[kind][name], float)
+            of_kinds[kind][name] = {"values": values.tolist(), "texts": written_numbers(values, english)}
     return of_kinds
 
 
@@ -181,44 +198,37 @@ def head_files(heads: ModelHeads) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def head_file(heads: ModelHeads, head: Head) -> dict[str, Any]:
     """All that is shown of one head."""
-    rows: dict[str, Any] = {}
-    said: dict[str, dict[str, Any]] = {language: {} for language in LANGUAGES}
+    groups = {"tenths": tenths(heads.texts, head), "fails": failures(heads.texts, head)} if heads.texts else {}
+    said: dict[str, dict[str, Any]] = {}
     for language in LANGUAGES:
         with using(language):
-            if heads.texts:
-                card = head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
-                rows = {name: _rows(getattr(card, name)) for name in ("tenths", "fails")}
-                said[language]["texts"] = _said(card)
-            if heads.report and (roles := heads.roles):
-                said[language]["board"] = asdict(held_out.held_out_card(heads.report, roles, head, heads.name))
+            said[language] = _said(heads, head, groups)
+    rows = {name: [[_row(row) for _, row in group.rows] for group in of_name] for name, of_name in groups.items()}
     return {"rows": rows, "said": said}
 
 
-def _rows(groups: Sequence[Sequence[LabelledRow]]) -> list[list[dict[str, Any]]]:
-    """Rows without what is said of them: pieces are texts, [text, weight] and [text, weight, 1] of the query."""
-    return [[{"query": row.row.query, "page": row.row.page, "pieces": _pieces(row)} for row in rows] for rows in groups]
-
-
-def _pieces(row: LabelledRow) -> list[Any]:
-    """The parts of a text: a text, with its weight where it has one, and 1 of the query."""
+def _row(row: TextRow) -> dict[str, Any]:
+    """A row; its pieces are a text, [text, weight] of a key, and [text, weight, 1] of the query."""
     pieces: list[Any] = []
-    for piece in row.row.pieces:
+    for piece in row.pieces:
         if piece.is_query:
             pieces.append([piece.text, piece.weight, 1])
         else:
             pieces.append(piece.text if piece.weight is None else [piece.text, piece.weight])
-    return pieces
+    return {"page": row.page, "query": row.query, "pieces": pieces}
 
 
-def _said(card: HeadCard) -> Mapping[str, Any]:
-    """What is said of a head, in the language of the card."""
-    histograms = [
-        {**asdict(histogram), "axis": say(histogram.axis), "value": say(histogram.value)}
-        for histogram in card.histograms.values()
-    ]
-    labels = {name: [[row.label for row in rows] for rows in getattr(card, name)] for name in ("tenths", "fails")}
-    bars = [asdict(bar) for bar in card.bars]
-    return {
-        "answer": card.answer, "note": card.note, "bars": bars, "labels": labels,
-        "histograms": histograms, "pairs": asdict(card.pairs),
-    }
+def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]]) -> dict[str, Any]:
+    """What is said of a head in the language of here, by view."""
+    said = {}
+    if heads.texts:
+        card = head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
+        histograms = [
+            {**asdict(histogram), "axis": say(histogram.axis), "value": say(histogram.value)}
+            for histogram in card.histograms.values()
+        ]
+        labels = {name: [group.labels() for group in of_name] for name, of_name in groups.items()}
+        said["texts"] = {**asdict(card), "histograms": histograms, "labels": labels}
+    if heads.report and (roles := heads.roles):
+        said["board"] = asdict(held_out.held_out_card(heads.report, roles, head, heads.name))
+    return said

@@ -3,16 +3,13 @@
 The app draws it (viz/ui/models/corpus_card.py), and so does the page without a server.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from model.interventions.edits import Head
 from viz import theme
 from viz.stage.payload import head_rows
-from viz.stage.payload.head_rows import TextRow
 from viz.text.language import message, messages, say
 from viz.views.results.indexed_heads import IndexedHeads, rule_name
 
@@ -27,8 +24,6 @@ DISTRIBUTIONS = messages(
     spread="Spread of a row (1: even)",
 )
 PAIRS_NOTE = message("The key that each row writes most from, by query and key, the largest sums first.")
-FAILS_NOTE = message("Rows of which no rule explains half of what is written, the most active of them first.")
-NO_FAILS = message("There is no such row: rules explain at least half of what this head writes in each.")
 
 
 @dataclass(frozen=True)
@@ -51,14 +46,6 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class LabelledRow:
-    """A row of a head, with how active the head is there."""
-
-    label: str
-    row: TextRow
-
-
-@dataclass(frozen=True)
 class Histogram:
     """Shares of the bins of one number of a head; `value` and `axis`, what these are, are in English."""
 
@@ -78,13 +65,11 @@ class PairTable:
 
 @dataclass(frozen=True)
 class HeadCard:
-    """What is said and shown of one head over many texts.
+    """What is said of one head over many texts; its rows are in head_rows.py.
 
     Attributes:
         answer, note: one sentence, and a small one below.
         bars: what explains it, by what it writes and by its weight.
-        tenths: rows from every tenth of how active it is, the most active first: some to choose from for each.
-        fails: rows of which no rule explains half, likewise.
         histograms: by name.
         pairs: of tokens.
     """
@@ -92,22 +77,13 @@ class HeadCard:
     answer: str
     note: str
     bars: list[Bar]
-    tenths: list[list[LabelledRow]]
-    fails: list[list[LabelledRow]]
     histograms: dict[str, Histogram]
     pairs: PairTable
 
 
 def head_card(heads: IndexedHeads, head: Head, name: str) -> HeadCard:
     """Describe a head that is called `name`, in the language of here."""
-    return HeadCard(
-        *answer(heads, head, name),
-        bars(heads, head),
-        tenths(heads, head),
-        failures(heads, head),
-        histograms(heads, head),
-        pairs(heads, head),
-    )
+    return HeadCard(*answer(heads, head, name), bars(heads, head), histograms(heads, head), pairs(heads, head))
 
 
 def answer(heads: IndexedHeads, head: Head, name: str) -> tuple[str, str]:
@@ -164,35 +140,6 @@ def _colour_of(number: int) -> str:
     """The colour of a rule; there are more rules than colours, so that later ones are lighter."""
     colour = theme.LINES[number % (len(theme.LINES) - 1)]
     return colour if number < len(theme.LINES) - 1 else f"color-mix(in srgb, {colour} 60%, white)"
-
-
-def tenths(heads: IndexedHeads, head: Head) -> list[list[LabelledRow]]:
-    """Rows from every tenth of how active the head is, the most active first."""
-    groups = [(say("most active"), heads.of_head("top", head))]
-    drawn = heads.of_head("drawn", head)
-    groups += [(say("tenth {n}", n=number), drawn[number - 1]) for number in range(len(drawn), 0, -1)]
-    return [_labelled(heads, head, label, rows) for label, rows in groups if rows]
-
-
-def failures(heads: IndexedHeads, head: Head) -> list[list[LabelledRow]]:
-    """Rows of which no rule explains half of what is written, from their own tenths, the most active first."""
-    drawn = list(enumerate(heads.of_head("unexplained", head), start=1))
-    return [_labelled(heads, head, say("tenth {n}", n=number), rows) for number, rows in drawn[::-1] if rows]
-
-
-def _labelled(heads: IndexedHeads, head: Head, label: str, rows: Sequence[Sequence[Any]]) -> list[LabelledRow]:
-    """Rows of the index, each [text, place, activity, [key, weight], ...]."""
-    result = []
-    for text, place, activity, *cells in rows:
-        keys = dict(map(tuple, cells))
-        row = head_rows.text_row(heads, head, heads.report["texts"][text], place, keys)
-        result.append(LabelledRow(f"{label} · {say('{x:.2g}', x=activity)}", row))
-    return result
-
-
-def drawn(groups: Sequence[Sequence[LabelledRow]], draw: int) -> list[LabelledRow]:
-    """One row of each group, others at each draw."""
-    return [rows[draw % len(rows)] for rows in groups]
 
 
 def histograms(heads: IndexedHeads, head: Head) -> dict[str, Histogram]:

@@ -7,6 +7,7 @@ from typing import Any
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from viz.stage import words as stage_words
+from viz.text.language import message, say
 from viz.views.results.indexed_heads import IndexedHeads
 from viz.views.view import View, pin_of, place_of_head
 
@@ -14,6 +15,8 @@ NEAR = 9  # tokens before the query, and two after it, that are shown of a long 
 NEAR_KEY = 2  # tokens before and after a key
 WHOLE = 26  # tokens of a text that is shown whole
 ARROW = " → "  # between the source and what is written
+FAILS_NOTE = message("Rows of which no rule explains half of what is written, the most active of them first.")
+NO_FAILS = message("There is no such row: rules explain at least half of what this head writes in each.")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,54 @@ class TextRow:
     pieces: list[Piece]
     page: str  # "" for the first one
     query: dict[str, str]
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows of a head that are equally active, to choose from.
+
+    Attributes:
+        tenth: of how active the head is, 1 the least to 10; None of the most active rows of all.
+        rows: how active the head is in each, by the size of what it writes, and the row.
+    """
+
+    tenth: int | None
+    rows: list[tuple[float, TextRow]]
+
+    def labels(self) -> list[str]:
+        """What the rows are called."""
+        name = say("most active") if self.tenth is None else say("tenth {n}", n=self.tenth)
+        return [f"{name} · {say('{x:.2g}', x=activity)}" for activity, _ in self.rows]
+
+    def drawn(self, draw: int) -> tuple[str, TextRow]:
+        """One of the rows with its label, another one at each draw."""
+        place = draw % len(self.rows)
+        return self.labels()[place], self.rows[place][1]
+
+
+def tenths(heads: IndexedHeads, head: Head) -> list[RowGroup]:
+    """Rows from every tenth of how active the head is, the most active first."""
+    drawn = heads.of_head("drawn", head)
+    groups = [(None, heads.of_head("top", head)), *reversed(list(enumerate(drawn, start=1)))]
+    return [_group(heads, head, tenth, rows) for tenth, rows in groups if rows]
+
+
+def failures(heads: IndexedHeads, head: Head) -> list[RowGroup]:
+    """Rows of which no rule explains half of what is written, from their own tenths, the most active first."""
+    drawn = list(enumerate(heads.of_head("unexplained", head), start=1))
+    return [_group(heads, head, tenth, rows) for tenth, rows in reversed(drawn) if rows]
+
+
+def _group(heads: IndexedHeads, head: Head, tenth: int | None, rows: Sequence[Sequence[Any]]) -> RowGroup:
+    """Rows of the index, each [text, place, activity, [key, weight], ...]."""
+    texts = heads.report["texts"]
+    return RowGroup(
+        tenth,
+        [
+            (activity, text_row(heads, head, texts[text], place, dict(map(tuple, cells))))
+            for text, place, activity, *cells in rows
+        ],
+    )
 
 
 def text_row(heads: IndexedHeads, head: Head, text: Any, row: int, keys: Mapping[int, float]) -> TextRow:
@@ -74,29 +125,23 @@ def shaded(tokens: Sequence[str], keys: Mapping[int, float], query: int | None, 
     shown = shown_places(len(tokens), keys, query)
     labels = stage_words.unique_labels(tokens)
     pieces: list[Piece] = []
+    between = ""
     last = -1
     for place in shown:
         if place > last + 1:
-            pieces.append(Piece(" … "))
+            between += " … "
         elif place and begins_word(tokens[place], mark):
-            pieces.append(Piece(" "))
-        pieces.append(Piece(labels[place].removeprefix("Ġ"), keys.get(place), place == query))
+            between += " "
+        label = labels[place].removeprefix("Ġ")
+        if place == query or place in keys:
+            pieces += [Piece(between)] * bool(between) + [Piece(label, keys.get(place), place == query)]
+            between = ""
+        else:
+            between += label
         last = place
     if shown and shown[-1] < len(tokens) - 1:
-        pieces.append(Piece(" …"))
-    return joined(pieces)
-
-
-def joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces with plain ones that stand side by side as one."""
-    result: list[Piece] = []
-    for piece in pieces:
-        last = result[-1] if result else None
-        if last and Piece(last.text) == last and Piece(piece.text) == piece:
-            result[-1] = Piece(last.text + piece.text)
-        else:
-            result.append(piece)
-    return result
+        between += " …"
+    return pieces + [Piece(between)] * bool(between)
 
 
 def begins_word(token: str, mark: str | None) -> bool:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.interventions.edits import Head
 from viz.figures import bars
-from viz.stage.payload import head_card
+from viz.stage.payload import head_card, head_rows
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
 from viz.ui.models import corpus_rows, heads_roles, hypothesis_card, points_card
@@ -92,22 +92,22 @@ def bar_html(bar: head_card.Bar) -> str:
 
 def show_tenths(corpus: Corpus, head: Head, draw: int) -> None:
     """Rows from every tenth of how active the head is, the most active first."""
-    show_rows(head_card.drawn(head_card.tenths(corpus, head), draw))
+    show_rows(head_rows.tenths(corpus, head), draw)
 
 
 def show_failures(corpus: Corpus, head: Head, draw: int) -> None:
     """Rows of which no rule explains half of what is written, from their own tenths."""
-    rows = head_card.drawn(head_card.failures(corpus, head), draw)
-    if not rows:
-        st.info(say(head_card.NO_FAILS))
+    groups = head_rows.failures(corpus, head)
+    if not groups:
+        st.info(say(head_rows.NO_FAILS))
         return
-    frame.note(say(head_card.FAILS_NOTE))
-    show_rows(rows)
+    frame.note(say(head_rows.FAILS_NOTE))
+    show_rows(groups, draw)
 
 
-def show_rows(rows: Sequence[head_card.LabelledRow]) -> None:
-    """Rows as text under each other."""
-    st.html(corpus_rows.list_html([corpus_rows.of_row(row.label, row.row) for row in rows]))
+def show_rows(groups: Sequence[head_rows.RowGroup], draw: int) -> None:
+    """A row of each group under each other."""
+    st.html(corpus_rows.list_html([corpus_rows.of_row(*group.drawn(draw)) for group in groups]))
 
 
 def show_here(corpus: Corpus, head: Head, here: Any) -> None:

@@ -1,8 +1,8 @@
 """What an index says of the heads of a model; pages and the site without a server read it alike."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from model.measures.corpus import edges, index
 from model.measures.corpus.hypothesis import EdgeTexts
 from model.measures.corpus.sources import Source as TextSource
 from model.measures.corpus.sources import source_of
-from model.running.translator import load_translator
 from viz.text.language import message, say
 from viz.views.results.head_sources import Source
 from viz.views.snippets import snippet
@@ -35,6 +34,7 @@ RULES = {
     "place after": message("place after"),
     "heads together": message("aligned (all heads together)"),
 }
+MOST_LINES = 20_000  # texts whose tokens are remembered
 NO_RULE = message("no rule")
 MEASURES = {"unexplained": message("under no rule (share of what is written)")}
 MEASURES["idle"] = message("sink in weight, not in what is written")
@@ -65,8 +65,8 @@ class IndexedHeads:
 
     @property
     def translator(self) -> Any:
-        """The model, which cuts texts into tokens."""
-        return load_translator(self.model)
+        """The model, which cuts texts into tokens: loaded by who made this."""
+        raise NotImplementedError
 
     @cached_property
     def text_source(self) -> TextSource:
@@ -75,6 +75,13 @@ class IndexedHeads:
 
     def lines(self, text: Any, kind: str) -> tuple[list[str], list[str]]:
         """The tokens of a text that name the queries and the keys of a kind of attention."""
+        return self._lines_of(text if isinstance(text, str) else tuple(text), kind)
+
+    @cached_property
+    def _lines_of(self) -> Callable[[Any, str], tuple[list[str], list[str]]]:
+        return lru_cache(MOST_LINES)(self._read_lines)
+
+    def _read_lines(self, text: Any, kind: str) -> tuple[list[str], list[str]]:
         row = self.text_source.row(text)
         queries, keys = (
             self.text_source.names("source" if line == "source" else "target", getattr(row, line))
