@@ -51,7 +51,12 @@ WORDS = messages(
     orange="orange above 0, blue below",
     in_app="Points, likeness, contributions, your own sentence and other models need the app: make run.",
 )
-WORDS |= {"extremes": head_boards.EXTREMES, "strongest": held_out.STRONGEST, "no_fails": NO_FAILS}
+WORDS |= {
+    "extremes": head_boards.EXTREMES,
+    "no_kind": head_boards.NO_KIND,
+    "strongest": held_out.STRONGEST,
+    "no_fails": NO_FAILS,
+}
 WORDS |= {"pairs_note": PAIRS_NOTE, "fails_note": FAILS_NOTE}
 
 

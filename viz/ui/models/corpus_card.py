@@ -16,6 +16,7 @@ from viz.ui import controls, frame, shared
 from viz.ui.models import corpus_rows, heads_roles, hypothesis_card, points_card
 from viz.views.results import corpus_results
 from viz.views.results.corpus_results import Corpus
+from viz.views.results.head_boards import NO_KIND
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin, Plot, program, snippet
 
@@ -193,6 +194,9 @@ def show_board(
     kinds = [
         kind for kind in source.kinds if all(name == "place" or name in source.kinds[kind] for name in (measure, order))
     ]
+    if not kinds:
+        st.info(say(NO_KIND))
+        return
     heads_roles.show_board(
         source, kinds, measure, head, origin, sort=order, below=below, name=corpus.measure_names[measure]
     )

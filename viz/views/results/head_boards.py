@@ -216,6 +216,7 @@ def picture_of(
     )
 
 
+NO_KIND = message("No kind of attention has both of these measures.")
 EXTREMES = message("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).")
 
 

@@ -80,12 +80,24 @@ function measuresOf({ heads, view, reader, given: { told, say } }, [colour, sort
   };
 }
 
+/**
+ * All heads by a measure, with a sentence below; or why there is no such board.
+ * @param {Opened} opened
+ * @param {import("./atlas/board.js").Coloured} coloured
+ * @returns {Part[]}
+ */
+function boardParts({ heads, place, given }, coloured) {
+  if (!coloured.kinds.length) return [note("extremes", given.say("no_kind"))];
+  const { board: cells, note: line } = boardOf(heads, coloured, place, given);
+  return [cells, note("extremes", line)];
+}
+
 /** A head over thousands of texts. @param {Opened} opened @returns {Sheet} */
 function texts(opened) {
-  const { heads, view, place, reader, given, file } = opened;
+  const { heads, view, reader, given, file } = opened;
   const { say, language } = given;
   const { measure, sort, controls } = measuresOf(opened, ["texts-colour", "texts-sort"], "unexplained");
-  const { board, note: line } = boardOf(heads, { view, measure, sort, kinds: kindsWith(heads, view, [measure, sort]) }, place, given);
+  const cells = boardParts(opened, { view, measure, sort, kinds: kindsWith(heads, view, [measure, sort]) });
   const said = file.said[language].texts;
   const part = reader.one("over-texts", PARTS);
   const draw = reader.whole("draw", 0, MOST_DRAWS, 0);
@@ -97,7 +109,7 @@ function texts(opened) {
   return {
     controls: { left: controls, right },
     ...{ answer: said.answer, below: said.note },
-    left: [board, note("extremes", line)],
+    left: cells,
     right: [{ type: "shares", bars: said.bars }, ...partsOf(part, file, said, draw, given)],
   };
 }
@@ -128,14 +140,14 @@ function partsOf(part, file, said, draw, { say, link }) {
 
 /** A head over held-out sentences. @param {Opened} opened @returns {Sheet} */
 function board(opened) {
-  const { heads, view, place, reader, given, file } = opened;
+  const { heads, view, reader, given, file } = opened;
   const { told, say, language, link } = given;
   const { measure, sort, controls } = measuresOf(opened, ["colour", "sort"], "sharpness");
   const having = kindsWith(heads, view, [measure, sort]);
   const codes = ["all", ...Object.keys(told.kinds)];
   const kind = reader.one("kinds", codes);
   const kinds = kind === "all" || !having.includes(kind) ? having : [kind];
-  const { board: cells, note: line } = boardOf(heads, { view, measure, sort, kinds }, place, given);
+  const cells = boardParts(opened, { view, measure, sort, kinds });
   const said = file.said[language].board;
   const options = codes.map((code) => /** @type {[string, string]} */ ([code, told.kinds[code] ?? say(code)]));
   const rows = said.examples.map((/** @type {{text: string, caption: string, query: Record<string, string>}} */ { text, caption, query }) => ({
@@ -144,7 +156,7 @@ function board(opened) {
   return {
     controls: { left: [...controls, { type: "select", key: "kinds", label: say("kinds"), written: true, options, value: kind, usual: "all" }] },
     ...{ answer: said.about, below: said.ranked[measure] ?? "" },
-    left: [cells, note("extremes", line)],
+    left: cells,
     right: [
       note("strongest", say("strongest")),
       { type: "rows", label: say("strongest"), rows, stacked: true },
