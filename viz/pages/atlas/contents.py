@@ -14,8 +14,7 @@ from model.running.translator import load_translator
 from viz.figures.labels import english
 from viz.figures.maps import written_numbers
 from viz.site.contents import Sheet
-from viz.stage.payload import held_out
-from viz.stage.payload.head_card import PAIRS_NOTE, head_card
+from viz.stage.payload import head_card, held_out
 from viz.stage.payload.head_rows import FAILS_NOTE, NO_FAILS, RowGroup, TextRow, failures, tenths
 from viz.stage.payload.packing import pack
 from viz.stage.payload.roles import best_aligner
@@ -57,7 +56,7 @@ WORDS |= {
     "strongest": held_out.STRONGEST,
     "no_fails": NO_FAILS,
 }
-WORDS |= {"pairs_note": PAIRS_NOTE, "fails_note": FAILS_NOTE}
+WORDS |= {"pairs_note": head_card.PAIRS_NOTE, "fails_note": FAILS_NOTE}
 
 
 @dataclass(frozen=True)
@@ -148,10 +147,7 @@ def _about(heads: ModelHeads) -> dict[str, str]:
     """Where the numbers of a model come from, by the view that shows them."""
     abouts = {}
     if heads.texts:
-        report = heads.texts.report
-        values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
-        line = "{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}"
-        abouts["texts"] = say(line, credit=report.get("credit", ""), **values)
+        abouts["texts"] = head_card.source(heads.texts)
     if heads.report:
         abouts["board"] = f"{held_out.about(heads.report)} {heads.report['credit']}"
     return abouts
@@ -227,7 +223,7 @@ def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]
     """What is said of a head in the language of here, by view."""
     said = {}
     if heads.texts:
-        card = head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
+        card = head_card.head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
         histograms = [
             {**asdict(histogram), "axis": say(histogram.axis), "value": say(histogram.value)}
             for histogram in card.histograms.values()

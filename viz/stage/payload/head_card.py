@@ -23,6 +23,7 @@ DISTRIBUTIONS = messages(
     largest="Largest weight of a row",
     spread="Spread of a row (1: even)",
 )
+SOURCE = message("{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}")
 PAIRS_NOTE = message("The key that each row writes most from, by query and key, the largest sums first.")
 
 
@@ -108,6 +109,13 @@ def answer(heads: IndexedHeads, head: Head, name: str) -> tuple[str, str]:
             "{rest:.0%} ({low:.0%} to {high:.0%}) of what it writes follows no rule. {texts:,} texts, {rows:,} rows."
         )
     return text, say(line, rest=rest, low=low, high=high, **counts)
+
+
+def source(heads: IndexedHeads) -> str:
+    """Where an index comes from."""
+    report = heads.report
+    values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
+    return say(SOURCE, credit=report.get("credit", ""), **values)
 
 
 def bars(heads: IndexedHeads, head: Head) -> list[Bar]:

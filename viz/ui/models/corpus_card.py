@@ -161,9 +161,7 @@ def show_about(corpus: Corpus) -> None:
     if "command" not in report:
         return
     with st.popover(say("How this was measured"), type="tertiary"):
-        line = message("{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}")
-        values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
-        shared.write_small(say(line, credit=report.get("credit", ""), **values), "corpus-report")
+        shared.write_small(head_card.source(corpus), "corpus-report")
         st.code(report["command"], language="bash", wrap_lines=True)
 
 

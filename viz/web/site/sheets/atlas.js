@@ -160,7 +160,7 @@ function board(opened) {
     right: [
       note("strongest", say("strongest")),
       { type: "rows", label: say("strongest"), rows, stacked: true },
-      { type: "table", label: said.about, head: [say("measure"), say("held_out"), say("largest_first")], rows: said.numbers },
+      { type: "table", label: said.about, head: ["", say("held_out"), say("largest_first")], rows: said.numbers },
     ],
   };
 }
