@@ -4,6 +4,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +135,9 @@ def _site(arguments: argparse.Namespace) -> None:
     if arguments.lesson:
         os.environ["HEADLIGHT_LESSONS"] = " ".join(shlex.quote(str(path)) for path in arguments.lesson)
     lessons = _lessons() if DEFAULT_CHECKPOINT in [model.name for model in models] else None
-    size = pages.write_folder(
-        arguments.out, models, contents.first_message(translators[0], EXAMPLE), lessons, arguments.address, _sheets()
-    )
+    first = contents.first_message(translators[0], EXAMPLE)
+    sheets = _sheets([model.name for model in models])
+    size = pages.write_folder(arguments.out, models, first, lessons, arguments.address, sheets)
     print(f"{arguments.out}: {size / 1e6:.1f} MB, {', '.join(model.name for model in models)}")
 
 
@@ -153,8 +154,9 @@ def _lessons() -> Any:
     return Lessons(indexes, states, dict(contents.recorded_files()))
 
 
-def _sheets() -> list[Any]:
-    """The pages beside the stage and the lessons, whose parts `contents` of each one makes."""
+def _sheets(models: Sequence[str]) -> list[Any]:
+    """The pages beside the stage and the lessons, whose parts `contents` of each one makes; `models` by their names."""
+    from viz.pages.atlas import contents as atlas
     from viz.pages.masks import contents as masks
     from viz.pages.positions import contents as positions
     from viz.pages.training import contents as training
@@ -167,7 +169,7 @@ def _sheets() -> list[Any]:
             with using(language):
                 told[language] = page.told()
         sheets.append(Sheet(page.NAME, told, page.files()))
-    return sheets
+    return sheets + [sheet for sheet in (atlas.sheet(models),) if sheet]
 
 
 def _live(arguments: argparse.Namespace) -> None:

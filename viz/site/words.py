@@ -19,6 +19,7 @@ WORDS = messages(
     masks="Masks",
     positions="Positions",
     training="Warm-up",
+    atlas="Head atlas",
     pages="Pages",
     language="Language",
     theme="Light or dark",

@@ -12,7 +12,7 @@ from viz.text.language import message, messages, say
 from viz.ui import controls, explore, shared
 from viz.ui.models.heads_roles import open_head
 from viz.views import recipes
-from viz.views.results import heads_results
+from viz.views.results import head_sources
 from viz.views.snippets import Plot, program, snippet
 
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
@@ -92,7 +92,7 @@ def show(checkpoint: str, report: dict[str, Any] | None, head: Head) -> None:
         look: dict[str, Any] = {"columns": columns, "names": names, "value": value, "selected": selected}
         figure = head_board(values, **look, low_is_good=True, say=say)
         code = snippet(ALIGNMENT, links=name, at=at, measure=measure, **look)
-        code = program(recipes.load_code(checkpoint), heads_results.REPORT, code)
+        code = program(recipes.load_code(checkpoint), head_sources.REPORT, code)
         plot = Plot(f"{say(READ_AT[at])} · {say(ALIGNED_FROM[measure])}", f"{checkpoint} · {name}", figure, code)
         explore.draw(plot, f"aer-{at}-{measure}", on_click=clicked, line=f"{best} {of_all}")
     line = say(

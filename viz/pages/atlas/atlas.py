@@ -12,13 +12,14 @@ from model.measures.heads.translators import SOMETIMES
 from model.results.translation import KINDS
 from model.storage.checkpoint import available
 from viz.pages.atlas import alignment, card, contributions
+from viz.stage.payload import held_out as held_out_card
 from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
 from viz.ui.models import corpus_card, heads_roles, heads_together, text_atlas
 from viz.views import cached, model_shelf, recipes, view
-from viz.views.results import corpus_results, heads_results
+from viz.views.results import corpus_results, head_boards, heads_results
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
 
@@ -78,9 +79,9 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
     with places.answer:
         line = say("Colour all heads by a measure, click one, compare with your own sentence.")
         if report:
-            line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
+            line = held_out_card.about(report)
             if held_out is not None and over == "held-out" and measures and held_out.having(measures[0], [head.kind]):
-                line += " " + heads_roles.ranked(held_out, measures[0], head)
+                line += " " + head_boards.ranked(held_out, measures[0], head)
         name = heads_results.name_of(head.kind, head.layer, head.head)
         frame.answer(f"{name}: {heads_results.in_words(weights, head.kind)}", line)
     with places.right:

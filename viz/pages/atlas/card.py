@@ -1,6 +1,7 @@
 """The card of a head: what it does in this sentence, and where it is strongest."""
 
 import html
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.interventions.edits import Head
-from model.measures import agreement
-from viz.stage import words as stage_words
-from viz.text.language import message, say
+from viz.stage.payload import held_out
+from viz.stage.payload.held_out import Example
+from viz.text.language import say
 from viz.ui import frame, language_menu, shared, thumbnails
 from viz.ui.models import heads_roles, text_atlas
 from viz.ui.stage import stage_page
@@ -44,8 +45,8 @@ def show(
     with right:
         frame.picture_title(source.about(kind, layer, number))
         if report:
-            frame.note(say("Strongest in these held-out sentences; each opens on the stage:"))
-            st.html(examples(report, head, of_kind["examples"][layer][number], request.model, of_head))
+            frame.note(say(held_out.STRONGEST))
+            st.html(examples_html(held_out.examples(report, head, model.get("model", "")), head, request.model))
         if of_kind["divergence"] is not None:
             with shared.row(gap="small"):
                 st.caption(say("Most alike:"))
@@ -76,31 +77,12 @@ def show(
         frame.note(say(heads_roles.ROLE))
 
 
-def examples(report: dict[str, Any], head: Head, strongest: list[list], model: str, of_head: dict[str, str]) -> str:
-    """The sentences where a head is strongest, each with its map there and a link to the stage, as HTML.
-
-    Args:
-        report: of `model.measures.atlas`.
-        strongest: what the report says of the head: of each example its text, row, column, two tokens and value.
-        model: that translates, "" for the default one.
-        of_head: the head, as an address writes it.
-    """
-    if head.kind in agreement.DECODER:
-        side = "t"
-        line = message("“{word}” {value:+.1f} logits from “{key}”")
-        measure = {"measure": "effects"}
-    else:
-        side = "s"
-        line = message("“{word}” attends to “{key}” with weight {value:.2f}")
-        measure = {}
+def examples_html(examples: Sequence[Example], head: Head, model: str) -> str:
+    """The sentences where a head of a model is strongest, each with its map there and a link to the stage."""
     items = []
-    for text, row, _, word, key, value in strongest:
-        source = report["texts"][text]
-        view = View(source, beam=1)
-        query = view.address() | of_head | measure | {"pin": f"{side}{row}"}
-        caption = html.escape(say(line, word=stage_words.label(word), key=stage_words.label(key), value=value))
-        picture = thumbnails.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(view, model)), head))
-        items.append(
-            f"<li>{picture}<span>{language_menu.link(source, '', query)}<br><small>{caption}</small></span></li>"
-        )
+    for example in examples:
+        request = Request.of(View(example.text, beam=1), model)
+        picture = thumbnails.pixels_tag(text_atlas.head_pixels(cached.compute(request), head))
+        link = language_menu.link(example.text, "", example.query)
+        items.append(f"<li>{picture}<span>{link}<br><small>{html.escape(example.caption)}</small></span></li>")
     return f"<ol class='hl-note hl-pictured'>{''.join(items)}</ol>"

@@ -9,13 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from model.interventions.edits import Head
-from viz import theme
 from viz.figures import bars
+from viz.stage.payload import head_card, head_rows
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
 from viz.ui.models import corpus_rows, heads_roles, hypothesis_card, points_card
 from viz.views.results import corpus_results
-from viz.views.results.corpus_results import Corpus, rule_name
+from viz.views.results.corpus_results import Corpus
+from viz.views.results.head_boards import NO_KIND
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin, Plot, program, snippet
 
@@ -28,16 +29,7 @@ PARTS = messages(
     idea="Test an idea",
 )
 COMMAND = "python -m model atlas --corpus --checkpoint {name} --data FILE --sentences 5000"
-BARS = {"written": message("of what it writes"), "weight": message("of its weight")}
-LEAST_SHARE = 0.03  # of a bar, below which a rule has no part of its own
-NAMED = 0.16  # of a bar, from which its name stands in it
 DRAW = "corpus-draw"  # in the session: how often other rows were asked for
-DISTRIBUTIONS = messages(
-    activity="How much it writes, by the stream that it is added to",
-    distance="Distance, key minus query",
-    largest="Largest weight of a row",
-    spread="Spread of a row (1: even)",
-)
 HISTOGRAM = """
 import numpy as np
 from viz.figures import bars
@@ -54,32 +46,12 @@ figure.show()
 
 def answer(corpus: Corpus, head: Head, name: str) -> None:
     """One sentence: what most of what a head writes falls under, and where most of its weight is."""
-    written, weight = (corpus.explained(measure, head) for measure in ("written", "weight"))
-    report = corpus.report
-    values = {"name": name, "share": written[0][1], "weight": weight[0][1]}
-    if written[0][0] is None:
-        text = say("{name}: no rule explains what it writes.", name=name)
-    elif written[0][0] == weight[0][0]:
-        line = message("{name}: {rule} explains {share:.0%} of what it writes, {weight:.0%} of its weight.")
-        text = say(line, rule=rule_name(written[0][0]), **values)
-    else:
-        line = message("{name}: {rule} is {share:.0%} of what it writes; {weight:.0%} of its weight is on {other}.")
-        text = say(line, rule=rule_name(written[0][0]), other=rule_name(weight[0][0]), **values)
-    _, rest, low, high = written[-1]
-    counts = {"texts": report["texts_read"], "rows": report["kinds"][head.kind]["rows"]}
-    if low is None:  # there are too few texts
-        line = message("{rest:.0%} of what it writes follows no rule. {texts:,} texts, {rows:,} rows of this kind.")
-    else:
-        line = message(
-            "{rest:.0%} ({low:.0%} to {high:.0%}) of what it writes follows no rule. {texts:,} texts, {rows:,} rows."
-        )
-    note = say(line, rest=rest, low=low, high=high, **counts)
-    frame.answer(text, note)
+    frame.answer(*head_card.answer(corpus, head, name))
 
 
 def show(corpus: Corpus, head: Head, here: Any, origin: Origin) -> None:
     """The bars of a head and one of its pictures; `here` is the visitor's own text as an index has it, or None."""
-    st.html("".join(bar_html(corpus, head, measure) for measure in BARS))
+    st.html("".join(map(bar_html, head_card.bars(corpus, head))))
     with frame.controls("corpus"):
         part = controls.choose_view(PARTS, "over-texts")
         draw = st.session_state.setdefault(DRAW, 0)
@@ -105,77 +77,38 @@ def draw_others() -> None:
     st.session_state[DRAW] += 1
 
 
-def bar_html(corpus: Corpus, head: Head, measure: str) -> str:
-    """What explains a head, as one bar; rules have one colour in all bars."""
-    rules = corpus.report["kinds"][head.kind]["rules"]
-    parts = []
-    said = []
-    rest_of_rules = 0.0
-    for rule, share, low, high in corpus.explained(measure, head):
-        if rule is not None and share < LEAST_SHARE:
-            rest_of_rules += share
-            continue
-        name = rule_name(rule)
-        said.append(f"{name} {say('{share:.0%}', share=share)}")
-        colour = "var(--hl-no-rule)" if rule is None else colour_of(rules.index(rule))
-        label = f"{name} {say('{share:.0%}', share=share)}" if share >= NAMED else ""
-        interval = say(" ({low:.0%} to {high:.0%})", low=low, high=high) if low is not None else ""
-        parts.append((share, colour, label, said[-1] + interval))
-    if rest_of_rules >= 0.005:
-        name = f"{say('other rules')} {say('{share:.0%}', share=rest_of_rules)}"
-        parts.insert(-1, (rest_of_rules, "#9aa0a6", "", name))
-        said.insert(-1, name)
-    title = say(BARS[measure])
+def bar_html(bar: head_card.Bar) -> str:
+    """What explains a head, as one bar."""
     cells = "".join(
-        f'<i style="flex: {share:.4f} 1 0; background: {colour}" title="{html.escape(full)}">{html.escape(label)}</i>'
-        for share, colour, label, full in parts
+        f'<i style="flex: {part.share:.4f} 1 0; background: {part.colour}" title="{html.escape(part.about)}">'
+        f"{html.escape(part.label)}</i>"
+        for part in bar.shares
     )
-    words = " · ".join(said)
     return (
-        f'<div class="hl-shares"><small>{html.escape(title)}</small>'
-        f'<div role="img" aria-label="{html.escape(f"{title}: {words}")}">{cells}</div>'
-        f"<small>{html.escape(words)}</small></div>"
+        f'<div class="hl-shares"><small>{html.escape(bar.title)}</small>'
+        f'<div role="img" aria-label="{html.escape(f"{bar.title}: {bar.words}")}">{cells}</div>'
+        f"<small>{html.escape(bar.words)}</small></div>"
     )
-
-
-def colour_of(number: int) -> str:
-    """The colour of a rule; there are more rules than colours, so that later ones are lighter."""
-    colour = theme.LINES[number % (len(theme.LINES) - 1)]
-    return colour if number < len(theme.LINES) - 1 else f"color-mix(in srgb, {colour} 60%, white)"
 
 
 def show_tenths(corpus: Corpus, head: Head, draw: int) -> None:
     """Rows from every tenth of how active the head is, the most active first."""
-    rows = []
-    top = corpus.of_head("top", head)
-    if top:
-        rows.append(labelled(corpus, head, say("most active"), top[draw % len(top)]))
-    tenths = corpus.of_head("drawn", head)
-    for number in range(len(tenths), 0, -1):
-        drawn = tenths[number - 1]
-        if drawn:
-            rows.append(labelled(corpus, head, say("tenth {n}", n=number), drawn[draw % len(drawn)]))
-    st.html(corpus_rows.list_html(rows))
-
-
-def labelled(corpus: Corpus, head: Head, label: str, row: Sequence[Any]) -> str:
-    """A row of the index, with how active the head is there."""
-    text, place, activity, *cells = row
-    label = f"{label} · {say('{x:.2g}', x=activity)}"
-    return corpus_rows.row_html(corpus, head, label, corpus.report["texts"][text], place, dict(map(tuple, cells)))
+    show_rows(head_rows.tenths(corpus, head), draw)
 
 
 def show_failures(corpus: Corpus, head: Head, draw: int) -> None:
     """Rows of which no rule explains half of what is written, from their own tenths."""
-    rows = []
-    for number, drawn in enumerate(corpus.of_head("unexplained", head), start=1):
-        if drawn:
-            rows.insert(0, labelled(corpus, head, say("tenth {n}", n=number), drawn[draw % len(drawn)]))
-    if not rows:
-        st.info(say("There is no such row: rules explain at least half of what this head writes in each."))
+    groups = head_rows.failures(corpus, head)
+    if not groups:
+        st.info(say(head_rows.NO_FAILS))
         return
-    frame.note(say("Rows of which no rule explains half of what is written, the most active of them first."))
-    st.html(corpus_rows.list_html(rows))
+    frame.note(say(head_rows.FAILS_NOTE))
+    show_rows(groups, draw)
+
+
+def show_rows(groups: Sequence[head_rows.RowGroup], draw: int) -> None:
+    """A row of each group under each other."""
+    st.html(corpus_rows.list_html([corpus_rows.of_row(*group.drawn(draw)) for group in groups]))
 
 
 def show_here(corpus: Corpus, head: Head, here: Any) -> None:
@@ -199,64 +132,26 @@ def show_here(corpus: Corpus, head: Head, here: Any) -> None:
 
 def show_distributions(corpus: Corpus, head: Head, origin: Origin) -> None:
     """Histograms of how active rows are, of distance, largest weight and spread."""
-    histograms = histograms_of(corpus, head)
     titles = {}
     plots = {}
-    for name, (values, labels, value) in histograms.items():
-        axis = DISTRIBUTIONS[name]
-        figure = bars(np.array(values)[:, None], labels, value=value, token_axis=axis, say=say)
-        code = snippet(HISTOGRAM, values=values, bins=labels, value=value, axis=axis)
-        plots[f"corpus-{name}"] = Plot(say(axis), origin.note, figure, program(code))
-        titles[f"corpus-{name}"] = (say(axis), "")
+    for name, histogram in head_card.histograms(corpus, head).items():
+        look: dict[str, Any] = {"value": histogram.value, "token_axis": histogram.axis}
+        figure = bars(np.array(histogram.shares)[:, None], histogram.bins, **look, say=say)
+        code = snippet(
+            HISTOGRAM, values=histogram.shares, bins=histogram.bins, value=histogram.value, axis=histogram.axis
+        )
+        plots[f"corpus-{name}"] = Plot(say(histogram.axis), origin.note, figure, program(code))
+        titles[f"corpus-{name}"] = (say(histogram.axis), "")
     names = list(plots)
     for pair in (names[:2], names[2:]):
         frame.pictures({name: plots[name] for name in pair}, titles=titles, is_map=False, fills=False)
 
 
-def histograms_of(corpus: Corpus, head: Head) -> dict[str, tuple[list[float], list[str], str]]:
-    """By name the shares of a histogram, what its bins are called, and what is counted."""
-    bins = corpus.report["bins"]
-    rows = message("share of rows")
-    axis = bins["activity"]
-    counts = np.array(corpus.of_head("activity", head), dtype=float)
-    names = [f"{10 ** (axis['from'] + place / axis['per_decade']):.2g}" for place in range(len(counts))]
-    used = np.flatnonzero(counts)
-    reach = slice(used.min(), used.max() + 1) if len(used) else slice(0, 1)
-    result = {"activity": (as_shares(counts)[reach], names[reach], rows)}
-    starts = bins["distance"]
-    distances = corpus.report["kinds"][head.kind]["distance"]["written"][head.layer][head.head]
-    labels = [distance_label(start, end) for start, end in zip(starts, [*starts[1:], None])]
-    result["distance"] = distances, labels, message("share of what is written")
-    for name in ("largest", "spread"):
-        counts = np.array(corpus.of_head(name, head), dtype=float)
-        result[name] = as_shares(counts), [f"{place / len(counts):.2g}" for place in range(len(counts))], rows
-    return result
-
-
-def as_shares(counts: np.ndarray) -> list[float]:
-    """Counts as shares of their sum."""
-    return np.round(counts / max(counts.sum(), 1), 4).tolist()
-
-
-def distance_label(start: int, end: int | None) -> str:
-    """What a bin of distances is called; the last is open."""
-    if end is None:
-        return f"≥ {start}"
-    return str(start) if end == start + 1 else f"{start} … {end - 1}"
-
-
 def show_pairs(corpus: Corpus, head: Head) -> None:
     """The pairs of tokens that a head writes most from."""
-    pairs = corpus.of_head("pairs", head)
-    table = pd.DataFrame(
-        {
-            say("query"): [corpus_rows.plain(query) for query, *_ in pairs],
-            say("key"): [corpus_rows.plain(key) for _, key, *_ in pairs],
-            say("rows"): [count for *_, count, _ in pairs],
-            say("share of what is written"): [say("{share:.2%}", share=share) for *_, share in pairs],
-        }
-    )
-    frame.note(say("The key that each row writes most from, by query and key, the largest sums first."))
+    pairs = head_card.pairs(corpus, head)
+    frame.note(say(head_card.PAIRS_NOTE))
+    table = pd.DataFrame(pairs.rows, columns=pd.Index(pairs.columns))
     st.dataframe(table, hide_index=True, key="corpus-pairs", height="content")
 
 
@@ -266,21 +161,14 @@ def show_about(corpus: Corpus) -> None:
     if "command" not in report:
         return
     with st.popover(say("How this was measured"), type="tertiary"):
-        line = message("{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}")
-        values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
-        shared.write_small(say(line, credit=report.get("credit", ""), **values), "corpus-report")
+        shared.write_small(head_card.source(corpus), "corpus-report")
         st.code(report["command"], language="bash", wrap_lines=True)
-
-
-MEASURES = {"unexplained": message("under no rule (share of what is written)")}
-MEASURES["idle"] = message("sink in weight, not in what is written")
 
 
 def choose_measure(corpus: Corpus) -> tuple[str, str]:
     """The colours and the order of the board, by code."""
-    rules = sorted({name for numbers in corpus.numbers.values() for name in numbers} - set(MEASURES))
-    names = board_names(rules)
-    offered = [*MEASURES, *rules]
+    names = corpus.measure_names
+    offered = list(names)
     measure = controls.choose_from_list(
         say("Measure"), offered, "texts-colour", "unexplained", names, label_visibility="collapsed"
     )
@@ -296,11 +184,6 @@ def choose_measure(corpus: Corpus) -> tuple[str, str]:
     return measure, order
 
 
-def board_names(rules: Sequence[str]) -> dict[str, str]:
-    """What measures of the board are called."""
-    return MEASURES | {rule: corpus_results.RULES[rule.removeprefix("rule ")] for rule in rules}
-
-
 def show_board(
     corpus: Corpus, measure: str, order: str, head: Head, roles: Source | None, origin: Origin, below: int = 0
 ) -> None:
@@ -309,5 +192,9 @@ def show_board(
     kinds = [
         kind for kind in source.kinds if all(name == "place" or name in source.kinds[kind] for name in (measure, order))
     ]
-    names = board_names([name for numbers in corpus.numbers.values() for name in numbers if name.startswith("rule ")])
-    heads_roles.show_board(source, kinds, measure, head, origin, sort=order, below=below, name=names[measure])
+    if not kinds:
+        st.info(say(NO_KIND))
+        return
+    heads_roles.show_board(
+        source, kinds, measure, head, origin, sort=order, below=below, name=corpus.measure_names[measure]
+    )

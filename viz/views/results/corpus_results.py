@@ -1,103 +1,31 @@
 """What is known of heads over thousands of texts: the index of a checkpoint, or one that was made here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from model.adapters.readers.reader import Reader
 from model.interventions.edits import Head
 from model.measures.corpus import edges, index, points
-from model.measures.corpus.hypothesis import EdgeTexts
-from model.measures.corpus.sources import Source as TextSource
-from model.measures.corpus.sources import source_of
 from model.storage.checkpoint import checkpoints_folder
-from viz.text.language import message, say
 from viz.views import cached
-from viz.views.results.heads_results import Source
-from viz.views.snippets import snippet
+from viz.views.results.indexed_heads import RULES as RULES
+from viz.views.results.indexed_heads import IndexedHeads
+from viz.views.results.indexed_heads import rule_name as rule_name
+from viz.views.results.indexed_heads import tenth_of as tenth_of
 from viz.views.turns import in_turn
-
-RULES = {
-    "first token": message("first token"),
-    "special token": message("special token"),
-    "same token": message("same token"),
-    "previous token": message("previous token"),
-    "next token": message("next token"),
-    "induction": message("induction"),
-    "duplicate token": message("duplicate token"),
-    "same word": message("same word"),
-    "end of clause": message("end of clause"),
-    "opening bracket or quote": message("opening bracket or quote"),
-    "other punctuation": message("other punctuation"),
-    "rarest token": message("rarest token"),
-    "same place": message("same place"),
-    "place before": message("place before"),
-    "place after": message("place after"),
-    "heads together": message("aligned (all heads together)"),
-}
-NO_RULE = message("no rule")
-INDEX = """
-from model.measures.corpus import index
-
-report = index.read(translator.folder)
-numbers = index.numbers_of_heads(report)
-"""
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """An index of a model, and its strong edges where these are there."""
+class Corpus(IndexedHeads):
+    """An index of a model, whose texts are cut by the model as the app has it."""
 
-    model: str
-    report: dict[str, Any]
-    edge_file: edges.Edges | None = None
-    numbers: Mapping[str, dict[str, np.ndarray]] = field(init=False)  # by kind and measure (L, H)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "numbers", index.numbers_of_heads(self.report))
-
-    @cached_property
-    def edge_texts(self) -> EdgeTexts | None:
-        """The texts of the edges, as hypotheses ask of them."""
-        return self.edge_file and EdgeTexts(self.edge_file)
-
-    @cached_property
-    def text_source(self) -> TextSource:
-        """What cuts texts into tokens as the model reads them."""
-        return source_of(cached.translator(self.model))
-
-    def lines(self, text: Any, kind: str) -> tuple[list[str], list[str]]:
-        """The tokens of a text that name the queries and the keys of a kind of attention."""
-        row = self.text_source.row(text)
-        queries, keys = (
-            self.text_source.names("source" if line == "source" else "target", getattr(row, line))
-            for line in edges.LINES[kind]
-        )
-        return list(queries), list(keys)
-
-    def explained(self, measure: str, head: Head) -> list[list[Any]]:
-        """[rule, share, low, high] of a head, the largest share first, last what no rule explains."""
-        return self.report["kinds"][head.kind]["explained"][measure][head.layer][head.head]
-
-    def of_head(self, name: str, head: Head) -> Any:
-        """What the report says of a head under a name."""
-        return self.report["kinds"][head.kind][name][head.layer][head.head]
-
-    def source(self, roles: Source | None) -> Source:
-        """The numbers of all heads as boards take them, with the roles that an atlas says."""
-        kinds = {}
-        for kind, numbers in self.numbers.items():
-            best = [
-                [row[0][0] or "mixed" for row in layer] for layer in self.report["kinds"][kind]["explained"]["written"]
-            ]
-            role = roles.kinds[kind]["role"] if roles and kind in roles.kinds else best
-            kinds[kind] = {**numbers, "role": role, "divergence": None}
-        layers = {kind: values["layers"] for kind, values in self.report["kinds"].items()}
-        return Source(kinds, "numbers", snippet(INDEX), layers)
+    @property
+    def translator(self) -> Any:
+        """The model, loaded once for all pages."""
+        return cached.translator(self.model)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -129,13 +57,3 @@ def activity_here(model: str, text: Any, head: Head) -> dict[int, float]:
 def points_of(model: str, texts: list[Any], head: Head) -> Mapping[str, points.HeadPoints]:
     """What a head has at the places of texts, by side."""
     return in_turn(points.read_head)(cached.translator(model), texts, head)
-
-
-def rule_name(rule: str | None) -> str:
-    """What a rule is called; None stands for what follows none."""
-    return say(NO_RULE if rule is None else RULES[rule])
-
-
-def tenth_of(corpus: Corpus, head: Head, activity: float) -> int:
-    """In which tenth of a head's rows one falls, 1 the least active to 10."""
-    return 1 + int(np.searchsorted(corpus.of_head("tenths", head), activity, side="right"))

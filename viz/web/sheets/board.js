@@ -1,7 +1,8 @@
 // A board of numbers on a sheet: cells that a click chooses, one or several.
 
-import { SEQUENTIAL, colours } from "../recording/pictures/theme.js";
+import { DIVERGING, DIVERGING_ON_DARK, SEQUENTIAL, colours } from "../recording/pictures/theme.js";
 import { dress, el } from "../stage/frame/dom.js";
+import { isDark } from "../stage/frame/page_colours.js";
 import { Board } from "../stage/tiles/board.js";
 import { clicked } from "./types.js";
 
@@ -10,10 +11,12 @@ import { clicked } from "./types.js";
 const HIGHEST = 44; // pixels of a cell
 const BRIGHT = colours(SEQUENTIAL);
 const DARK = [...BRIGHT].reverse();
+const [SIGNED, SIGNED_ON_DARK] = [DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
 
 export class BoardView {
   board = new Board();
   content = "";
+  /** @type {Omit<import("./types.js").Board, "click" | "selected" | "title" | "highest"> | null} */ about = null;
 
   /** @param {Context} context */
   constructor({ change }) {
@@ -45,15 +48,28 @@ export class BoardView {
   }
 
   /** @param {Omit<import("./types.js").Board, "click" | "selected" | "title" | "highest">} about */
-  build({ label, rows, columns, corner, values, texts, names, range, ends, reversed }) {
+  build(about) {
+    const { label, rows, columns, corner, values, texts, names, range, ends } = about;
+    this.about = about;
     this.board.show({
       ...{ label, values, range, ends, texts, layers: rows, heads: columns, axes: ["", corner] },
-      colours: reversed ? DARK : BRIGHT,
+      colours: this.colours,
       describe: ([row, column]) => names[row][column],
       open: (place, { focus }) => (focus ? this.focus(place) : this.choose(place)),
     });
     const longest = Math.max(...rows.map((name) => name.length), corner.length);
     this.board.grid.style.setProperty("--hl-row-names", `${Math.min(16, 0.62 * longest + 1)}em`);
+  }
+
+  /** The colours of the numbers on the page as it is. */
+  get colours() {
+    if (this.about?.signed) return isDark(this.root) ? SIGNED_ON_DARK : SIGNED;
+    return this.about?.reversed ? DARK : BRIGHT;
+  }
+
+  /** Colours of signed numbers follow the page. */
+  fit() {
+    if (this.colours !== this.board.data.colours) this.board.paint({ colours: this.colours });
   }
 
   /** Gives a cell the focus; Enter chooses it. @param {import("../stage/tiles/board.js").Place} place */

@@ -5,6 +5,7 @@ import { Tiles } from "../pages/tiles.js";
 import { BoardView } from "./board.js";
 import { Controls, arrange } from "./controls.js";
 import { CurvesView } from "./curves.js";
+import { HistogramsView, RowsView, SharesView } from "./head_parts.js";
 import { MapsView } from "./maps.js";
 import { FigureView, FilmView, StagesView } from "./pictures.js";
 import { Save } from "./save.js";
@@ -165,4 +166,5 @@ class TableView {
 const VIEWS = {
   ...{ tiles: TilesView, board: BoardView, maps: MapsView, curves: CurvesView, figure: FigureView, stages: StagesView },
   ...{ film: FilmView, table: TableView, note: NoteView, title: TitleView, texts: TextsView, controls: ControlsView },
+  ...{ shares: SharesView, rows: RowsView, histograms: HistogramsView },
 };

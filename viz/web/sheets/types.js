@@ -31,13 +31,14 @@
 /**
  * What a part that can be clicked does: the code of a cell becomes the parameter `key`. With `most`, several codes are
  * chosen, joined by points: a click adds one in place of the oldest, or takes it out.
- * @typedef {object} Click
+ * @typedef {object} CodeClick
  * @property {string} key
  * @property {string[][]} codes  by row and column
  * @property {string[]} [value]  codes that are chosen, where `most` is given
  * @property {number} [most]
  * @property {string} [usual]  the chosen codes that an address does not name
  */
+/** @typedef {CodeClick | {sets: Parameters[][]}} Click  a code, or the parameters that a click on each cell sets */
 /** @typedef {[least: number, below?: number, share?: number]} Fills  as high as the window: least pixels, those below it */
 
 /**
@@ -61,6 +62,7 @@
  * @property {[number, number]} range  where colours end
  * @property {string[]} ends  both numbers, as they are written
  * @property {boolean} [reversed]  whether small numbers are bright
+ * @property {boolean} [signed]  whether colours say which numbers are above 0, which below
  * @property {[number, number][]} [selected]
  * @property {Click} [click]
  * @property {number} [highest]  pixels of a cell
@@ -139,11 +141,34 @@
 /** @typedef {{type: "note", text: string, code?: boolean, quoted?: string}} Note  plain text */
 /** @typedef {{type: "title", text: string, small?: string}} Title */
 /** @typedef {{type: "texts", label: string, texts: {name: string, text: string}[]}} Texts  side by side */
+/**
+ * @typedef {object} Share
+ * @property {number} share
+ * @property {string} colour
+ * @property {string} label  what stands in it
+ * @property {string} about  what a pointer is told
+ */
+/**
+ * Parts of a whole, as bars, each with its shares in words.
+ * @typedef {{type: "shares", bars: {title: string, shares: Share[], words: string}[]}} Shares
+ */
+/**
+ * A part of a text: between tokens, a key with its weight, or the query, which may be a key.
+ * @typedef {string | [text: string, weight: number] | [text: string, weight: number | null, isQuery: 1]} Piece
+ */
+/**
+ * Texts under each other, each with a link that opens it; `stacked`: the link is a sentence of its own.
+ * @typedef {{type: "rows", label: string, rows: {label: string, href: string, pieces: Piece[]}[], stacked?: boolean}} Rows
+ */
+/**
+ * Histograms side by side.
+ * @typedef {{type: "histograms", histograms: {axis: string, value: string, bins: string[], shares: number[]}[]}} Histograms
+ */
 /** @typedef {{type: "controls", key: string, controls: Control[], flows?: boolean}} ControlsPart  below, or beside each other */
 /**
- * @typedef {(Tiles | Board | Maps | Curves | Figure | Stages | Film | Table | Note | Title | Texts | ControlsPart)
- *   & {name?: string, save?: string}} Part  `name` tells two of one type on one side apart; `save` names its picture for
- *   a host that can save it
+ * @typedef {(Tiles | Board | Maps | Curves | Figure | Stages | Film | Table | Note | Title | Texts | Shares | Rows
+ *   | Histograms | ControlsPart) & {name?: string, save?: string}} Part  `name` tells two of one type on one side apart;
+ *   `save` names its picture for a host that can save it
  */
 
 /**
@@ -223,7 +248,9 @@ export const codeOf = (value, usual) => (value === usual ? null : value);
  * @param {number} column
  * @returns {Parameters | null}  null where nothing is to be clicked
  */
-export function clicked({ key, codes, value = [], most, usual }, row, column) {
+export function clicked(click, row, column) {
+  if ("sets" in click) return click.sets[row]?.[column] ?? null;
+  const { key, codes, value = [], most, usual } = click;
   const code = codes[row]?.[column];
   if (!code) return null;
   if (!most) return { [key]: code };

@@ -3,7 +3,7 @@
 import { hasPage } from "../settings.js";
 import { LESSONS, PAGES } from "./view.js";
 
-export const SHEETS = /** @type {const} */ (["masks", "positions", "training"]); // as in sheets/makers.js
+export const SHEETS = /** @type {const} */ (["masks", "positions", "training", "atlas"]); // as in sheets/makers.js
 
 /**
  * The pages that came with the site.

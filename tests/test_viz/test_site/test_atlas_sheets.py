@@ -1,0 +1,187 @@
+"""The Head atlas of the site says and shows of every head and every board what the app's page does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+from model.interventions.edits import Head
+from tests.support.javascript import node
+from viz.pages.atlas import contents
+from viz.stage.payload import head_card, head_rows, held_out
+from viz.stage.payload.packing import pack
+from viz.text.language import LANGUAGES, say, using
+from viz.ui.models import corpus_card, corpus_rows
+from viz.views.results import corpus_results, head_boards, heads_results
+
+SCRIPT = "tests/test_viz/test_site/atlas_sheets.js"
+MODEL = "en-de"
+HEADS = [Head("cross", 1, 5), Head("encoder_self", 0, 7), Head("decoder_self", 2, 3)]
+Sheets = Callable[[list[tuple[str, dict[str, str]]]], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the page over one model, as browsers have them once they are inflated."""
+    folder = tmp_path_factory.mktemp("atlas")
+    sheet = contents.sheet([MODEL])
+    told = {f"told-{language}": pack(dict(told)) for language, told in sheet.told.items()}
+    for name, content in (told | dict(sheet.files)).items():
+        (folder / name.replace("/", "_")).write_bytes(content)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sheets(files: Path) -> Sheets:
+    """Makes the sheets of addresses, each a language and parameters."""
+
+    def make(addresses: list[tuple[str, dict[str, str]]]) -> list[dict[str, Any]]:
+        asked = [{"language": language, "parameters": parameters} for language, parameters in addresses]
+        (files / "addresses.json").write_text(json.dumps(asked), encoding="utf-8")
+        finished = node(SCRIPT, files / "out.json", files / "addresses.json", files)
+        assert finished.returncode == 0, finished.stderr
+        return json.loads((files / "out.json").read_text(encoding="utf-8"))
+
+    return make
+
+
+def place_of(head: Head) -> dict[str, str]:
+    return {"kind": head.kind, "layer": str(head.layer), "head": str(head.head)}
+
+
+def part(sheet: dict[str, Any], kind: str, side: str = "right") -> dict[str, Any]:
+    return next(part for part in sheet[side] if part["type"] == kind)
+
+
+def html_of(rows: list[dict[str, Any]]) -> str:
+    """Rows of a sheet as the app draws them."""
+    items = []
+    for row in rows:
+        pieces = [(piece, None, 0) if isinstance(piece, str) else (*piece, 0)[:3] for piece in row["pieces"]]
+        query = dict(parse_qsl(row["href"][1:]))
+        page = query.pop("page")
+        described = [head_rows.Piece(text, weight, bool(is_query)) for text, weight, is_query in pieces]
+        items.append(
+            corpus_rows.of_row(row["label"], head_rows.TextRow(described, page.replace("translate", ""), query))
+        )
+    return corpus_rows.list_html(items)
+
+
+def test_a_head_is_described_as_in_the_app(sheets, monkeypatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(corpus_card.st, "html", shown.append)
+    corpus = corpus_results.corpus_of(MODEL)
+    views = [("tenths", "0"), ("fails", "1"), ("pairs", "0"), ("numbers", "0")]
+    cases = [(language, head, view, draw) for language in LANGUAGES for head in HEADS for view, draw in views]
+    addresses = [
+        (language, {**place_of(head), "over-texts": view, "draw": draw}) for language, head, view, draw in cases
+    ]
+    for (language, head, view, draw), made in zip(cases, sheets(addresses)):
+        sheet = made["sheet"]
+        with using(language):
+            name = heads_results.name_of(head.kind, head.layer, head.head)
+            assert (sheet["answer"], sheet["below"]) == head_card.answer(corpus, head, name)
+            bars = head_card.bars(corpus, head)
+            assert part(sheet, "shares")["bars"] == [
+                {"title": bar.title, "shares": [vars(share) for share in bar.shares], "words": bar.words}
+                for bar in bars
+            ]
+            if view in ("tenths", "fails"):
+                shown.clear()
+                groups = head_rows.tenths(corpus, head) if view == "tenths" else head_rows.failures(corpus, head)
+                corpus_card.show_rows(groups, int(draw))
+                assert [html_of(part(sheet, "rows")["rows"])] == shown
+            elif view == "pairs":
+                table = head_card.pairs(corpus, head)
+                assert (part(sheet, "table")["head"], part(sheet, "table")["rows"]) == (table.columns, table.rows)
+            else:
+                for drawn, histogram in zip(
+                    part(sheet, "histograms")["histograms"], head_card.histograms(corpus, head).values(), strict=True
+                ):
+                    assert drawn["axis"] == say(histogram.axis) and drawn["bins"] == histogram.bins
+                    assert drawn["shares"] == histogram.shares
+
+
+@pytest.mark.parametrize("view", ["texts", "board"])
+def test_boards_are_those_of_the_app(sheets, view: str) -> None:
+    """By every measure, sorted by every one, in all languages."""
+    corpus = corpus_results.corpus_of(MODEL)
+    report = heads_results.report(MODEL)
+    roles = heads_results.of_report(report)
+    source = corpus.source(roles) if view == "texts" else roles
+    names = corpus.measure_names if view == "texts" else head_boards.MEASURES
+    colour, order = ("texts-colour", "texts-sort") if view == "texts" else ("colour", "sort")
+    measures = [name for name in names if source.having(name, list(source.kinds))]
+    sorts = ["place", *measures[1:], measures[0]]
+    cases = [
+        (language, measure, sort)
+        for number, language in enumerate(LANGUAGES)
+        for measure, sort in zip([*measures, *measures], [*["place"] * len(measures), *sorts[number:]])
+    ]
+    addresses = [(code, {"part": view, colour: measure, order: sort}) for code, measure, sort in cases]
+    head = Head("cross", *heads_results_first(report))
+    for (language, measure, sort), made in zip(cases, sheets(addresses), strict=True):
+        kinds = [kind for kind in source.kinds if sort == "place" or source.having(sort, [kind])]
+        kinds = source.having(measure, kinds)
+        if not kinds:
+            with using(language):
+                assert made["sheet"]["left"][0]["text"] == say(head_boards.NO_KIND)
+            continue
+        board = part(made["sheet"], "board", "left")
+        with using(language):
+            picture = head_boards.picture_of(source, kinds, measure, sort=sort, name=names[measure])
+            texts = picture.texts or [[say("{x:.3g}", x=x) for x in row] for row in picture.board.values]
+            assert (board["rows"], board["columns"]) == (picture.rows, picture.columns), (measure, sort)
+            assert board["texts"] == texts
+            for drawn, expected in zip(sum(board["names"], []), sum(picture.names, [])):
+                assert drawn.startswith(f"{expected} · {say(picture.value)} ")
+            assert part(made["sheet"], "note", "left")["text"] == picture.note
+            cell = picture.board.cell_of(head)
+        np.testing.assert_array_equal(board["values"], picture.board.values)
+        assert (board["signed"], board["reversed"]) == (picture.signed, picture.low_is_good and not picture.signed)
+        assert board["selected"] == ([list(cell)] if cell else [])
+
+
+def heads_results_first(report: dict[str, Any]) -> tuple[int, int]:
+    """The head that is opened at first."""
+    rates = np.array(report["kinds"]["cross"]["aer_output"])
+    return divmod(int(rates.argmin()), rates.shape[1])
+
+
+def test_a_head_over_held_out_sentences_is_that_of_the_app(sheets) -> None:
+    report = heads_results.report(MODEL)
+    roles = heads_results.of_report(report)
+    addresses = [(language, {"part": "board", **place_of(head)}) for language in LANGUAGES for head in HEADS]
+    for (language, parameters), made in zip(addresses, sheets(addresses)):
+        head = Head(parameters["kind"], int(parameters["layer"]), int(parameters["head"]))
+        sheet = made["sheet"]
+        with using(language):
+            card = held_out.held_out_card(report, roles, head, MODEL)
+            assert (sheet["answer"], sheet["below"]) == (card.about, card.ranked["sharpness"])
+            assert part(sheet, "table")["rows"] == card.numbers
+            rows = part(sheet, "rows")["rows"]
+            links = [(row["label"], dict(parse_qsl(row["href"][1:])), row["pieces"]) for row in rows]
+            assert links == [
+                (example.text, {"page": "translate", **example.query}, [example.caption]) for example in card.examples
+            ]
+
+
+def test_what_an_address_cannot_have_is_told(sheets) -> None:
+    wrong = {"model": "nothing", "part": "scatter", "layer": "9", "texts-colour": "beauty"}
+    wrong |= {"kind": "cross", "head": "2"}
+    [made] = sheets([("en", wrong)])
+    assert made["missed"] == ["model=nothing", "part=scatter", "layer=9", "texts-colour=beauty"]
+    assert part(made["sheet"], "board", "left")["selected"][0][1] == 2
+    [made] = sheets([("en", {"colour": "entropy"})])  # of addresses from before there were many texts
+    assert made["sheet"]["answer"].startswith("Cross-attention") and not made["missed"]
+    assert part(made["sheet"], "rows").get("stacked")
+
+
+def test_models_without_an_index_have_no_page() -> None:
+    assert contents.sheet(["multi30k-de-en"]) is None

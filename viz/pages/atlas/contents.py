@@ -1,0 +1,235 @@
+"""The Head atlas as data: the files that a browser fetches which draws it without a server."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from model.interventions.edits import Head
+from model.measures import atlas
+from model.measures.corpus import index
+from model.results.translation import KINDS
+from model.running.translator import load_translator
+from viz.figures.labels import english
+from viz.figures.maps import written_numbers
+from viz.site.contents import Sheet
+from viz.stage.payload import head_card, held_out
+from viz.stage.payload.head_rows import FAILS_NOTE, NO_FAILS, RowGroup, TextRow, failures, tenths
+from viz.stage.payload.packing import pack
+from viz.stage.payload.roles import best_aligner
+from viz.text import words
+from viz.text.language import LANGUAGES, messages, say, using
+from viz.views.results import head_boards
+from viz.views.results.head_sources import Source, name_of, of_report
+from viz.views.results.indexed_heads import MEASURES, RULES, IndexedHeads
+
+NAME = "atlas"  # of its address
+WORDS = messages(
+    model="Model",
+    show="Show",
+    texts="Many texts",
+    board="All heads",
+    measure="Measure",
+    sort="Sort by",
+    place="layer and head",
+    kinds="Heads",
+    all="all",
+    all_heads="All heads",
+    tenths="Texts from every tenth",
+    fails="Where every rule fails",
+    numbers="Distributions",
+    pairs="Pairs of words",
+    draw="Draw others",
+    head="head",
+    held_out="held-out",
+    largest_first="rank, largest first",
+    colors="One cell per head: {value}, {colors}.",
+    bright_large="bright where it is large",
+    bright_small="bright where it is small",
+    orange="orange above 0, blue below",
+    in_app="Points, likeness, contributions, your own sentence and other models need the app: make run.",
+)
+WORDS |= {
+    "extremes": head_boards.EXTREMES,
+    "no_kind": head_boards.NO_KIND,
+    "strongest": held_out.STRONGEST,
+    "no_fails": NO_FAILS,
+}
+WORDS |= {"pairs_note": head_card.PAIRS_NOTE, "fails_note": FAILS_NOTE}
+
+
+@dataclass(frozen=True)
+class ModelHeads:
+    """What ships of the heads of a model: the index over many texts, and the atlas, where they are there."""
+
+    name: str
+    texts: IndexedHeads | None
+    report: dict[str, Any] | None
+
+    @property
+    def roles(self) -> Source | None:
+        """What heads do in the held-out sentences."""
+        return of_report(self.report) if self.report else None
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """Numbers of all heads, by the view that shows them."""
+        sources = {"texts": self.texts and self.texts.source(self.roles), "board": self.roles}
+        return {view: source for view, source in sources.items() if source}
+
+    @property
+    def first(self) -> Head:
+        """The head that is opened at first."""
+        return Head("cross", *(best_aligner(self.report) if self.report else (0, 0)))
+
+
+@dataclass(frozen=True)
+class ShippedHeads(IndexedHeads):
+    """An index beside the weights of a model that is loaded."""
+
+    loaded: Any = None
+
+    @property
+    def translator(self) -> Any:
+        """The model."""
+        return self.loaded
+
+
+def read_heads(name: str) -> ModelHeads | None:
+    """What ships of the heads of a checkpoint that translates; None where there is nothing of these weights."""
+    translator = load_translator(name)
+    try:
+        report = index.read(translator.folder)
+        texts = ShippedHeads(name, report, loaded=translator) if report else None
+    except ValueError:
+        texts = None
+    try:
+        of_sentences = atlas.read(translator.folder, translator.config)
+    except ValueError:
+        of_sentences = None
+    return ModelHeads(name, texts, of_sentences) if texts or of_sentences else None
+
+
+def sheet(models: Sequence[str]) -> Sheet | None:
+    """The page over these models, in every language, with its files; None where nothing is known of their heads."""
+    every = [heads for heads in map(read_heads, models) if heads]
+    if not every:
+        return None
+    told = {}
+    for language in LANGUAGES:
+        with using(language):
+            told[language] = _told(every)
+    files = {heads.name: pack(board_file(heads)) for heads in every}
+    files |= {f"{heads.name}/{place}": pack(content) for heads in every for place, content in head_files(heads)}
+    return Sheet(NAME, told, files)
+
+
+def _told(every: Sequence[ModelHeads]) -> dict[str, Any]:
+    """What the page says, in the language of here."""
+    rules = {f"rule {code}": text for code, text in RULES.items()}
+    return {
+        "words": {name: say(text) for name, text in WORDS.items()},
+        "measures": {
+            "texts": {code: say(text) for code, text in (MEASURES | rules).items()},
+            "board": {code: say(text) for code, text in head_boards.MEASURES.items()},
+        },
+        "abouts": {measure: say(text) for measure, text in head_boards.ABOUT.items()},
+        "kinds": {kind: say(words.SHORT_KINDS[kind]) for kind in KINDS},
+        "signed": list(head_boards.SIGNED),
+        "low_is_good": list(head_boards.LOW_IS_GOOD),
+        "low_first": list(head_boards.LOW_FIRST),
+        "models": {heads.name: _about(heads) for heads in every},
+    }
+
+
+def _about(heads: ModelHeads) -> dict[str, str]:
+    """Where the numbers of a model come from, by the view that shows them."""
+    abouts = {}
+    if heads.texts:
+        abouts["texts"] = head_card.source(heads.texts)
+    if heads.report:
+        abouts["board"] = f"{held_out.about(heads.report)} {heads.report['credit']}"
+    return abouts
+
+
+def board_file(heads: ModelHeads) -> dict[str, Any]:
+    """The numbers of all heads, by view, kind and measure, and what heads are called, by language."""
+    first = heads.first
+    return {
+        "first": [first.kind, first.layer, first.head],
+        "views": {view: _numbers(view, source) for view, source in heads.sources.items()},
+        "names": {language: _names(heads, language) for language in LANGUAGES},
+    }
+
+
+def _numbers(view: str, source: Source) -> dict[str, dict[str, Any]]:
+    """By kind and measure the numbers that colour a board, (L, H), and how they are written in its cells."""
+    of_kinds: dict[str, dict[str, Any]] = {}
+    for kind in source.kinds:
+        offered = [name for name in source.kinds[kind] if name in MEASURES or name.startswith("rule ")]
+        if view == "board":
+            offered = [name for name in head_boards.MEASURES if source.having(name, [kind])]
+        of_kinds[kind] = {}
+        for name in offered:
+            values = np.asarray(source.kinds[kind][name], float)
+            of_kinds[kind][name] = {"values": values.tolist(), "texts": written_numbers(values, english)}
+    return of_kinds
+
+
+def _names(heads: ModelHeads, language: str) -> dict[str, Any]:
+    """By view and kind what each head is called, with its role, as short as possible, and with a sign only."""
+    with using(language):
+        names: dict[str, Any] = {}
+        for view, source in heads.sources.items():
+            names[view] = {}
+            for kind, layer, head in source.places(list(source.kinds)):
+                place = (kind, layer, head)
+                name = source.name(*place)
+                row = [name, source.about(*place, name=name), source.code_of(*place), source.short_mark(*place)]
+                names[view].setdefault(kind, []).append(row)
+        return names
+
+
+def head_files(heads: ModelHeads) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is fetched when a head is opened, by its place: rows once, what is said of them by language."""
+    for kind, layer, head in next(iter(heads.sources.values())).places(list(KINDS)):
+        yield f"{kind}-{layer}-{head}", head_file(heads, Head(kind, layer, head))
+
+
+def head_file(heads: ModelHeads, head: Head) -> dict[str, Any]:
+    """All that is shown of one head."""
+    groups = {"tenths": tenths(heads.texts, head), "fails": failures(heads.texts, head)} if heads.texts else {}
+    said: dict[str, dict[str, Any]] = {}
+    for language in LANGUAGES:
+        with using(language):
+            said[language] = _said(heads, head, groups)
+    rows = {name: [[_row(row) for _, row in group.rows] for group in of_name] for name, of_name in groups.items()}
+    return {"rows": rows, "said": said}
+
+
+def _row(row: TextRow) -> dict[str, Any]:
+    """A row; its pieces are a text, [text, weight] of a key, and [text, weight, 1] of the query."""
+    pieces: list[Any] = []
+    for piece in row.pieces:
+        if piece.is_query:
+            pieces.append([piece.text, piece.weight, 1])
+        else:
+            pieces.append(piece.text if piece.weight is None else [piece.text, piece.weight])
+    return {"page": row.page, "query": row.query, "pieces": pieces}
+
+
+def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]]) -> dict[str, Any]:
+    """What is said of a head in the language of here, by view."""
+    said = {}
+    if heads.texts:
+        card = head_card.head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
+        histograms = [
+            {**asdict(histogram), "axis": say(histogram.axis), "value": say(histogram.value)}
+            for histogram in card.histograms.values()
+        ]
+        labels = {name: [group.labels() for group in of_name] for name, of_name in groups.items()}
+        said["texts"] = {**asdict(card), "histograms": histograms, "labels": labels}
+    if heads.report and (roles := heads.roles):
+        said["board"] = asdict(held_out.held_out_card(heads.report, roles, head, heads.name))
+    return said

@@ -1,0 +1,193 @@
+"""The card of a head over thousands of texts, as data: how much of it rules explain, and what it does in ordinary rows.
+
+The app draws it (viz/ui/models/corpus_card.py), and so does the page without a server.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.interventions.edits import Head
+from viz import theme
+from viz.stage.payload import head_rows
+from viz.text.language import message, messages, say
+from viz.views.results.indexed_heads import IndexedHeads, rule_name
+
+BARS = {"written": message("of what it writes"), "weight": message("of its weight")}
+LEAST_SHARE = 0.03  # of a bar, below which a rule has no part of its own
+NAMED = 0.16  # of a bar, from which its name stands in it
+NO_RULE_COLOUR, OTHER_RULES_COLOUR = "var(--hl-no-rule)", "#9aa0a6"
+DISTRIBUTIONS = messages(
+    activity="How much it writes, by the stream that it is added to",
+    distance="Distance, key minus query",
+    largest="Largest weight of a row",
+    spread="Spread of a row (1: even)",
+)
+SOURCE = message("{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}")
+PAIRS_NOTE = message("The key that each row writes most from, by query and key, the largest sums first.")
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of a bar: what stands in it, and what it is with its interval."""
+
+    share: float
+    colour: str
+    label: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What explains a head, as one bar, and the same in words."""
+
+    title: str
+    shares: list[Share]
+    words: str
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Shares of the bins of one number of a head; `value` and `axis`, what these are, are in English."""
+
+    shares: list[float]
+    bins: list[str]
+    value: str
+    axis: str
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The pairs of tokens that a head writes most from."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+@dataclass(frozen=True)
+class HeadCard:
+    """What is said of one head over many texts; its rows are in head_rows.py.
+
+    Attributes:
+        answer, note: one sentence, and a small one below.
+        bars: what explains it, by what it writes and by its weight.
+        histograms: by name.
+        pairs: of tokens.
+    """
+
+    answer: str
+    note: str
+    bars: list[Bar]
+    histograms: dict[str, Histogram]
+    pairs: PairTable
+
+
+def head_card(heads: IndexedHeads, head: Head, name: str) -> HeadCard:
+    """Describe a head that is called `name`, in the language of here."""
+    return HeadCard(*answer(heads, head, name), bars(heads, head), histograms(heads, head), pairs(heads, head))
+
+
+def answer(heads: IndexedHeads, head: Head, name: str) -> tuple[str, str]:
+    """One sentence, what most of what a head writes falls under and where most of its weight is, and a small one."""
+    written, weight = (heads.explained(measure, head) for measure in ("written", "weight"))
+    report = heads.report
+    values = {"name": name, "share": written[0][1], "weight": weight[0][1]}
+    if written[0][0] is None:
+        text = say("{name}: no rule explains what it writes.", name=name)
+    elif written[0][0] == weight[0][0]:
+        line = message("{name}: {rule} explains {share:.0%} of what it writes, {weight:.0%} of its weight.")
+        text = say(line, rule=rule_name(written[0][0]), **values)
+    else:
+        line = message("{name}: {rule} is {share:.0%} of what it writes; {weight:.0%} of its weight is on {other}.")
+        text = say(line, rule=rule_name(written[0][0]), other=rule_name(weight[0][0]), **values)
+    _, rest, low, high = written[-1]
+    counts = {"texts": report["texts_read"], "rows": report["kinds"][head.kind]["rows"]}
+    if low is None:  # there are too few texts
+        line = message("{rest:.0%} of what it writes follows no rule. {texts:,} texts, {rows:,} rows of this kind.")
+    else:
+        line = message(
+            "{rest:.0%} ({low:.0%} to {high:.0%}) of what it writes follows no rule. {texts:,} texts, {rows:,} rows."
+        )
+    return text, say(line, rest=rest, low=low, high=high, **counts)
+
+
+def source(heads: IndexedHeads) -> str:
+    """Where an index comes from."""
+    report = heads.report
+    values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
+    return say(SOURCE, credit=report.get("credit", ""), **values)
+
+
+def bars(heads: IndexedHeads, head: Head) -> list[Bar]:
+    """What explains a head; rules have one colour in all bars."""
+    return [_bar(heads, head, measure) for measure in BARS]
+
+
+def _bar(heads: IndexedHeads, head: Head, measure: str) -> Bar:
+    rules = heads.report["kinds"][head.kind]["rules"]
+    shares = []
+    names = []
+    rest_of_rules = 0.0
+    for rule, share, low, high in heads.explained(measure, head):
+        if rule is not None and share < LEAST_SHARE:
+            rest_of_rules += share
+            continue
+        name = f"{rule_name(rule)} {say('{share:.0%}', share=share)}"
+        interval = say(" ({low:.0%} to {high:.0%})", low=low, high=high) if low is not None else ""
+        colour = NO_RULE_COLOUR if rule is None else _colour_of(rules.index(rule))
+        shares.append(Share(share, colour, name if share >= NAMED else "", name + interval))
+        names.append(name)
+    if rest_of_rules >= 0.005:
+        name = f"{say('other rules')} {say('{share:.0%}', share=rest_of_rules)}"
+        shares.insert(-1, Share(rest_of_rules, OTHER_RULES_COLOUR, "", name))
+        names.insert(-1, name)
+    return Bar(say(BARS[measure]), shares, " · ".join(names))
+
+
+def _colour_of(number: int) -> str:
+    """The colour of a rule; there are more rules than colours, so that later ones are lighter."""
+    colour = theme.LINES[number % (len(theme.LINES) - 1)]
+    return colour if number < len(theme.LINES) - 1 else f"color-mix(in srgb, {colour} 60%, white)"
+
+
+def histograms(heads: IndexedHeads, head: Head) -> dict[str, Histogram]:
+    """Histograms of how active rows are, of distance, largest weight and spread, by name."""
+    bins = heads.report["bins"]
+    rows = message("share of rows")
+    axis = bins["activity"]
+    counts = np.array(heads.of_head("activity", head), dtype=float)
+    names = [f"{10 ** (axis['from'] + place / axis['per_decade']):.2g}" for place in range(len(counts))]
+    used = np.flatnonzero(counts)
+    reach = slice(used.min(), used.max() + 1) if len(used) else slice(0, 1)
+    result = {"activity": Histogram(as_shares(counts)[reach], names[reach], rows, DISTRIBUTIONS["activity"])}
+    starts = bins["distance"]
+    distances = heads.report["kinds"][head.kind]["distance"]["written"][head.layer][head.head]
+    labels = [distance_label(start, end) for start, end in zip(starts, [*starts[1:], None])]
+    written = message("share of what is written")
+    result["distance"] = Histogram(distances, labels, written, DISTRIBUTIONS["distance"])
+    for name in ("largest", "spread"):
+        counts = np.array(heads.of_head(name, head), dtype=float)
+        labels = [f"{place / len(counts):.2g}" for place in range(len(counts))]
+        result[name] = Histogram(as_shares(counts), labels, rows, DISTRIBUTIONS[name])
+    return result
+
+
+def as_shares(counts: np.ndarray) -> list[float]:
+    """Counts as shares of their sum."""
+    return np.round(counts / max(counts.sum(), 1), 4).tolist()
+
+
+def distance_label(start: int, end: int | None) -> str:
+    """What a bin of distances is called; the last is open."""
+    if end is None:
+        return f"≥ {start}"
+    return str(start) if end == start + 1 else f"{start} … {end - 1}"
+
+
+def pairs(heads: IndexedHeads, head: Head) -> PairTable:
+    """The pairs of tokens that a head writes most from."""
+    rows = [
+        [head_rows.plain(query), head_rows.plain(key), say("{n:,}", n=count), say("{share:.2%}", share=share)]
+        for query, key, count, share in heads.of_head("pairs", head)
+    ]
+    return PairTable([say("query"), say("key"), say("rows"), say("share of what is written")], rows)
