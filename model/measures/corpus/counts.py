@@ -136,7 +136,7 @@ class KindCounts:
             heads + layer * self.n_heads,
             cells.cells.queries.ids[texts, rows],
             cells.cells.keys.ids[texts, keys.numpy()[texts, heads, rows]],
-            largest.numpy()[texts, heads, rows].astype(np.float64),
+            largest.numpy()[texts, heads, rows],
         )
 
     def report(self, per_tenth: int, n_pairs: int) -> dict[str, Any]:

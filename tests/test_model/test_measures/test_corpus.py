@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,12 @@ from model.__main__ import main
 from model.config import TransformerConfig
 from model.gru import GruConfig, GruModel
 from model.measures import contribution, reports
-from model.measures.corpus import activity, batches, combinations, counts, edges, index, kept_rows, pairs
+from model.measures.corpus import activity, batches, combinations, counts, edges, index, kept_rows, pairs, store
 from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from tests.support.architectures import Numbers, build
+from tests.support.rules_by_hand import END, WORDS, random_texts, self_rules
 
 DRAW = np.random.default_rng(3)
 TEXTS = [" ".join(map(str, DRAW.integers(5, 20, length))) for length in DRAW.integers(2, 15, 50)]
@@ -79,18 +82,6 @@ def plain_parts(network: Any, ids: list[int]) -> dict[str, np.ndarray]:
     return {name: part.detach().double().numpy() for name, part in parts.items()}
 
 
-def induction(ids: list[int], query: int, key: int) -> bool:
-    return 0 < key < query and ids[key - 1] == ids[query]
-
-
-OF_LLAMA: dict[str, Callable[[list[int], int, int], bool]] = {
-    "first token": lambda ids, query, key: key == 0,
-    "previous token": lambda ids, query, key: key == query - 1,
-    "duplicate token": lambda ids, query, key: key < query and ids[key] == ids[query],
-    "induction": induction,
-}
-
-
 @pytest.fixture(scope="module")
 def of_llama() -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]:
     """The index of a small model like SmolLM2, and what it computes by itself of each text."""
@@ -100,23 +91,48 @@ def of_llama() -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]:
     return report, [plain_parts(plain, list(map(int, text.split()))) for text in TEXTS]
 
 
-@pytest.mark.parametrize("measure", counts.MEASURES)
-@pytest.mark.parametrize("rule", OF_LLAMA)
-def test_the_share_of_a_rule_is_that_of_plain_transformers(of_llama, measure: str, rule: str) -> None:
-    report, parts = of_llama
-    values = report["kinds"]["decoder_self"]
-    sums, totals, even, n_rows = np.zeros((3, 4)), np.zeros((3, 4)), 0.0, 0
-    for text, part in zip(TEXTS, parts, strict=True):
-        ids = list(map(int, text.split()))
-        for query in range(1, len(ids)):
-            held = [OF_LLAMA[rule](ids, query, key) for key in range(len(ids))]
-            sums += part[measure][:, :, query, held].sum(-1)
-            totals += part[measure][:, :, query].sum(-1)
-            even += sum(held) / (query + 1)
+class Words(Numbers):
+    """A tokenizer whose ids are called by words, marks and quotes; a text is the numbers of its tokens."""
+
+    names = (*WORDS, END)
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [self.names[number - 5] for number in ids]
+
+    def text_of(self, tokens: list[str]) -> str:
+        return " ".join(str(self.names.index(token) + 5) for token in tokens)
+
+
+def test_the_share_of_every_rule_is_that_of_plain_transformers() -> None:
+    """A random model with the heads of SmolLM2, 9 that share 3 of keys and values, and 50 texts, cell by cell."""
+    sizes = {"hidden_size": 36, "num_attention_heads": 9, "num_key_value_heads": 3}
+    texts = random_texts(3, 50)
+    with attach(build("llama", **sizes), Words()) as reader:
+        values = index.measure(reader, map(Words().text_of, texts))["kinds"]["decoder_self"]
+    plain = build("llama", "eager", **sizes)
+    by_hand = self_rules(Counter(token for text in texts for token in text))
+    assert list(by_hand) == values["rules"]
+    shape = len(by_hand), 3, 9
+    sums = {measure: np.zeros(shape) for measure in counts.MEASURES}
+    totals = {measure: np.zeros(shape[1:]) for measure in counts.MEASURES}
+    even, n_rows = np.zeros(len(by_hand)), 0
+    for text in texts:
+        part = plain_parts(plain, list(map(int, Words().text_of(text).split())))
+        for query in range(1, len(text)):
+            keys = list(range(query + 1))
+            holds = np.array([[rule(text, query, key, keys) for key in keys] for rule in by_hand.values()])
+            even += holds.mean(axis=1)
             n_rows += 1
-    place = values["rules"].index(rule)
-    np.testing.assert_allclose(np.array(values["alone"][measure])[..., place], sums / totals, atol=2e-4)
-    assert (values["rows"], values["even"][place]) == (n_rows, pytest.approx(even / n_rows, abs=1e-4))
+            for measure in counts.MEASURES:
+                masses = part[measure][:, :, query, : query + 1]  # (L, H, keys)
+                sums[measure] += np.einsum("lhs,rs->rlh", masses, holds)
+                totals[measure] += masses.sum(-1)
+    assert values["rows"] == n_rows
+    np.testing.assert_allclose(values["even"], even / n_rows, atol=1e-4)
+    for measure in counts.MEASURES:
+        alone = np.moveaxis(np.array(values["alone"][measure]), -1, 0)
+        np.testing.assert_allclose(alone, sums[measure] / totals[measure], atol=2e-4)
+    assert (even > 0).sum() == len(by_hand) - 1  # there is no next token before a decoder
 
 
 def test_histograms_and_rows_are_those_of_plain_transformers(of_llama) -> None:
@@ -269,6 +285,30 @@ def test_memory_does_not_grow_with_the_texts(monkeypatch: pytest.MonkeyPatch) ->
             assert sizes[1][name] <= 8 * (12 * pairs.MOST + pairs.ROUND)
         else:
             assert sizes[1][name] == size, name
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_texts_are_not_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each text some thirty bytes stay, where the text and its ids alone would take more than a thousand."""
+    monkeypatch.setattr(store, "IN_MEMORY", 10_000)
+    monkeypatch.setattr(batches, "MOST_ROWS", 64)
+
+    def texts(count: int) -> Iterator[str]:
+        draw = np.random.default_rng(count)
+        return (" ".join(map(str, draw.integers(5, 20, 24))) for _ in range(count))
+
+    def peak(count: int) -> int:
+        tracemalloc.start()
+        with attach(build("llama", num_hidden_layers=1), Numbers()) as reader:
+            over_texts = index.CorpusIndex(reader, texts(count), 0)
+            over_texts.read_all()
+        assert over_texts.n_read == count
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return memory
+
+    peak(100)  # what is loaded once
+    assert peak(1000) - peak(200) < 100 * 800
 
 
 def test_rows_are_drawn_from_all_rows_alike() -> None:
