@@ -1,6 +1,7 @@
 """What `atlas --corpus` does: an index of what every head does over thousands of texts."""
 
 import itertools
+import shlex
 import signal
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
@@ -93,9 +94,10 @@ def spread(texts: Iterator[Any], size: int, count: int) -> Iterator[Any]:
 
 
 def about(args: Namespace) -> dict[str, Any]:
-    """What a report says of where it comes from."""
+    """What a report says of where it comes from; the command is the one that makes all of it."""
     names = ", ".join(path.name for path in args.data)
-    about = {"command": args.command_line, "data": names, "credit": args.credit}
+    command = shlex.join(word for word in shlex.split(args.command_line) if word != "--resume")
+    about = {"command": command, "data": names, "credit": args.credit}
     return about | ({"model": args.model} if args.model else {})
 
 

@@ -55,6 +55,11 @@ def is_mark(token: str) -> bool:
     return token != END and not any(letter.isalnum() for letter in token)
 
 
+def is_same_word(text: Text, query: int, key: int) -> bool:
+    words = words_of(tuple(text))
+    return words[query] == words[key]
+
+
 def ends_clause(token: str) -> bool:
     return token.strip("▁") in (".", ",", "?")
 
@@ -71,7 +76,7 @@ def self_rules(counts: Mapping[str, int]) -> dict[str, SelfRule]:
             key > 0 and text[key - 1] == text[query] and key - 1 != query and key != query
         ),
         "duplicate token": lambda text, query, key, allowed: text[key] == text[query] and key != query,
-        "same word": lambda text, query, key, allowed: words_of(tuple(text))[key] == words_of(tuple(text))[query] and key != query,
+        "same word": lambda text, query, key, allowed: key != query and is_same_word(text, query, key),
         "end of clause": lambda text, query, key, allowed: ends_clause(text[key]),
         "opening bracket or quote": lambda text, query, key, allowed: opens(text, key),
         "other punctuation": lambda text, query, key, allowed: (

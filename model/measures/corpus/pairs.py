@@ -4,6 +4,7 @@ import numpy as np
 
 MOST = 1000  # pairs of each head that are counted at once
 ROUND = 1_000_000  # rows after which pairs are forgotten
+WAITING = 200_000  # rows that are added up at once
 
 
 class PairCounts:
@@ -24,8 +25,8 @@ class PairCounts:
         self.counts = np.zeros(0, dtype=np.int64)
         self.written = np.zeros(0)
         self.n_rows = np.zeros((), dtype=np.int64)  # since pairs were forgotten
-        self._waiting_codes = np.empty(ROUND, dtype=np.int64)
-        self._waiting_written = np.empty(ROUND, dtype=np.float32)
+        self._waiting_codes = np.empty(WAITING, dtype=np.int64)
+        self._waiting_written = np.empty(WAITING, dtype=np.float32)
         self._n_waiting = 0
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -36,8 +37,8 @@ class PairCounts:
     def add(self, heads: np.ndarray, queries: np.ndarray, keys: np.ndarray, written: np.ndarray) -> None:
         """Count rows, each array (n,): the number of the head, the tokens by number, and what is written, float32."""
         codes = (heads.astype(np.int64) * self._n_tokens + queries) * self._n_tokens + keys
-        for start in range(0, len(codes), ROUND):
-            self._wait(codes[start : start + ROUND], written[start : start + ROUND])
+        for start in range(0, len(codes), WAITING):
+            self._wait(codes[start : start + WAITING], written[start : start + WAITING])
         self.n_rows = self.n_rows + len(codes)
         if self.n_rows >= ROUND:
             self._add_up()
@@ -57,8 +58,8 @@ class PairCounts:
         return pairs
 
     def _wait(self, codes: np.ndarray, written: np.ndarray) -> None:
-        """Keep at most ROUND rows for when many are added up at once."""
-        if self._n_waiting + len(codes) > ROUND:
+        """Keep at most WAITING rows for when they are added up."""
+        if self._n_waiting + len(codes) > WAITING:
             self._add_up()
         rows = slice(self._n_waiting, self._n_waiting + len(codes))
         self._waiting_codes[rows], self._waiting_written[rows] = codes, written
