@@ -267,10 +267,12 @@ _COMMANDS = {
         _switch(
             "--corpus",
             "make an index instead: how much of every head rules explain, with rows drawn at random, over thousands "
-            "of texts; a translator reads the given translations; Ctrl-C keeps what is counted",
+            "of texts; a translator reads the given translations; Ctrl-C keeps what is counted in FILE.json.begun.npz",
         ),
-        _switch("--resume", "with --corpus: go on where it was interrupted"),
-        _value("--seed", 0, "N", "with --corpus: of what is drawn; the same gives the same file"),
+        _switch("--resume", "with --corpus: go on where it was interrupted, with the same model, texts and seed"),
+        _value(
+            "--seed", 0, "N", "with --corpus: of the order of texts and the rows drawn; the same gives the same numbers"
+        ),
         _value("--credit", "", "TEXT", "whose sentences they are, and their licence"),
         _path(
             "--out",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,11 +62,11 @@ def word_numbers(tokens: Sequence[str], mark: str) -> list[int]:
         [0, 0, 1, 2]
     """
     numbers: list[int] = []
-    for place, token in enumerate(tokens):
-        if not place:
-            numbers.append(0)
-        else:
-            numbers.append(numbers[-1] + _begins_word(tokens[place - 1], token, mark))
+    before = None
+    for token in tokens:
+        bounds = word_bounds(token, mark)
+        numbers.append(numbers[-1] + bool(begins_word(before, bounds)) if before else 0)
+        before = bounds
     return numbers
 
 
@@ -74,14 +75,25 @@ def word_mark(tokens: Sequence[str]) -> str | None:
     return next((mark for mark in (MARK, BYTE_LEVEL_MARK, CONTINUED) if any(t.startswith(mark) for t in tokens)), None)
 
 
+class WordBounds(NamedTuple):
+    """What says of a token, or of an array of tokens, where words begin and end: booleans, or arrays of them."""
+
+    begins: Any  # a word, whatever stands before it
+    stands_alone: Any
+    is_mark: Any  # of punctuation; a word ends between such a mark and something else
+
+
 @lru_cache(maxsize=2**14)
-def _begins_word(before: str, token: str, mark: str) -> bool:
-    """Whether a token begins a word after the token before it."""
-    if _stands_alone(before) or _stands_alone(token):
-        return True
+def word_bounds(token: str, mark: str) -> WordBounds:
+    """What says where words begin and end, of one token."""
     if mark == CONTINUED:
-        return not token.startswith(mark)
-    return token.startswith(mark) or _is_mark_of_punctuation(token, mark) != _is_mark_of_punctuation(before, mark)
+        return WordBounds(not token.startswith(mark), _stands_alone(token), False)
+    return WordBounds(token.startswith(mark), _stands_alone(token), _is_mark_of_punctuation(token, mark))
+
+
+def begins_word(before: WordBounds, token: WordBounds) -> Any:
+    """Whether a token begins a word after the token before it; of arrays an array."""
+    return token.begins | token.stands_alone | before.stands_alone | (token.is_mark != before.is_mark)
 
 
 def _stands_alone(token: str) -> bool:

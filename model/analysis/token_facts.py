@@ -10,6 +10,7 @@ from model.analysis import maps as analysis
 PAD = -1  # the number of no token, and of no word
 ENDS_OF_CLAUSES = frozenset(".,;:!?…–—。，、；：！？")
 OPENING = frozenset("([{«‹„‚“‘¿¡「『（《")
+LOW_QUOTES = ("„", "‚")  # which “ and ‘ close
 _MARKS = "▁Ġ "  # of the space before a word
 
 
@@ -50,37 +51,55 @@ class TokenTable:
     names: Sequence[str]
     counts: np.ndarray
     _numbers: dict[str, int] = field(init=False, repr=False)
-    _flags: np.ndarray = field(init=False, repr=False)  # bool (4, names and PAD), the last row: opens unless closing
+    _flags: np.ndarray = field(init=False, repr=False)  # bool (6, names and PAD)
     _frequency: np.ndarray = field(init=False, repr=False)
-    _mark: str | None = field(init=False, repr=False)  # of words; None where every token is a word
+    _bounds: analysis.WordBounds | None = field(init=False, repr=False)  # of names and PAD; None: each token is a word
 
     def __post_init__(self) -> None:
         special = analysis.is_special(self.names)
         punctuation = analysis.is_punctuation(self.names) & ~special
         ends = np.array([not ENDS_OF_CLAUSES.isdisjoint(name) for name in self.names], dtype=bool) & punctuation
         opens = np.array([name[-1:] in OPENING for name in self.names], dtype=bool) & punctuation
-        flags = np.zeros((4, len(self.names) + 1), dtype=bool)
-        flags[:, :-1] = special, punctuation, ends, opens
+        straight = np.array([token.strip(_MARKS + ".,;:!?") == '"' for token in self.names], dtype=bool)
+        low = np.array([token.endswith(LOW_QUOTES) for token in self.names], dtype=bool)
+        flags = np.zeros((6, len(self.names) + 1), dtype=bool)
+        flags[:, :-1] = special, punctuation, ends, opens, straight, low
         frequency = np.append(np.where(special, np.inf, self.counts), np.inf)
         object.__setattr__(self, "_numbers", {name: number for number, name in enumerate(self.names)})
         object.__setattr__(self, "_flags", flags)
         object.__setattr__(self, "_frequency", frequency)
-        object.__setattr__(self, "_mark", analysis.word_mark(self.names))
+        object.__setattr__(self, "_bounds", _bounds_of(self.names))
 
     def tokens(self, texts: Sequence[Sequence[str]]) -> Tokens:
         """The tokens of texts, each a list of names that the table has, as padded arrays."""
         shape = (len(texts), max(map(len, texts)))
         ids = np.full(shape, PAD)
-        words = np.full(shape, PAD)
         for row, text in enumerate(texts):
             ids[row, : len(text)] = [self._numbers[name] for name in text]
-            of_text = analysis.word_numbers(text, self._mark) if self._mark else range(len(text))
-            words[row, : len(text)] = of_text
-        special, punctuation, ends, opening = self._flags[:, ids]
-        for row, text in enumerate(texts):
-            opening[row, closing_quotes(text)] = False
-            opening[row, opening_straight_quotes(text)] = True
-        return Tokens(ids, words, special, punctuation, ends, opening, self._frequency[ids])
+        special, punctuation, ends, opening, straight, low = self._flags[:, ids]
+        for row in np.flatnonzero(low.any(axis=1)):
+            opening[row, closing_quotes(texts[row])] = False
+        is_odd = np.cumsum(straight, axis=1) % 2 == 1  # of straight quotes the first opens, the second closes
+        opening = np.where(straight, is_odd, opening)
+        return Tokens(ids, self._words(ids), special, punctuation, ends, opening, self._frequency[ids])
+
+    def _words(self, ids: np.ndarray) -> np.ndarray:
+        """The number of each token's word in its text, int (B, N), PAD of pads."""
+        begins = np.ones(ids.shape, dtype=bool)
+        if self._bounds:
+            bounds = analysis.WordBounds(*(flags[ids] for flags in self._bounds))
+            before = analysis.WordBounds(*(flags[:, :-1] for flags in bounds))
+            begins[:, 1:] = analysis.begins_word(before, analysis.WordBounds(*(flags[:, 1:] for flags in bounds)))
+        return np.where(ids == PAD, PAD, np.cumsum(begins, axis=1) - 1)
+
+
+def _bounds_of(names: Sequence[str]) -> analysis.WordBounds | None:
+    """Where words begin and end, of tokens and, last, of PAD; None where no token has a mark of words."""
+    mark = analysis.word_mark(names)
+    if mark is None:
+        return None
+    bounds = zip(*(analysis.word_bounds(name, mark) for name in names))
+    return analysis.WordBounds(*(np.array([*flags, False], dtype=bool) for flags in bounds))
 
 
 def closing_quotes(text: Sequence[str]) -> list[int]:
@@ -91,7 +110,7 @@ def closing_quotes(text: Sequence[str]) -> list[int]:
         [2]
     """
     closing: list[int] = []
-    for low, high in (("„", "“"), ("‚", "‘")):
+    for low, high in zip(LOW_QUOTES, ("“", "‘")):
         is_open = False
         for place, token in enumerate(text):
             if token.endswith(low):
@@ -100,14 +119,3 @@ def closing_quotes(text: Sequence[str]) -> list[int]:
                 closing.append(place)
                 is_open = False
     return closing
-
-
-def opening_straight_quotes(text: Sequence[str]) -> list[int]:
-    """The places of every other straight quote: the first opens, the second closes.
-
-    Example:
-        >>> opening_straight_quotes(['"', "Yes", '"', "and", '▁"', "no", '."'])
-        [0, 4]
-    """
-    places = [place for place, token in enumerate(text) if token.strip(_MARKS + ".,;:!?") == '"']
-    return places[::2]

@@ -1,9 +1,12 @@
 """What `atlas --corpus` does: an index of what every head does over thousands of texts."""
 
+import itertools
+import shlex
 import signal
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ from tqdm import tqdm
 from model.commands import any_model
 from model.measures import reports
 from model.measures.corpus import edges, index
-from model.measures.evaluate import read_pairs
+from model.measures.evaluate import pairs_in
 from model.running.translator import Translator, load_translator
 from model.training.data.corpora import read_lines
 
@@ -29,7 +32,7 @@ def make_index(args: Namespace) -> None:
     if args.model and not args.out:
         raise ValueError("--corpus with --model needs --out FILE.json")
     model = any_model.load(args) if args.model else load_translator(args.checkpoint)
-    texts, counts = choose_texts([read_texts(model, [path]) for path in args.data], args.sentences)
+    texts, counts = choose_texts([partial(texts_in, model, path) for path in args.data], args.sentences)
     out = args.out or model.folder / index.FILE
     out.parent.mkdir(parents=True, exist_ok=True)  # says now if it cannot be written
     state = out.with_name(out.name + index.BEGUN)
@@ -41,52 +44,60 @@ def make_index(args: Namespace) -> None:
         print(f"{state}: {report['texts_read']} texts are counted; --resume goes on")
         raise KeyboardInterrupt
     print(*summary(report), sep="\n")
-    reports.write(out, about(args) | {"texts_of": dict(zip((path.name for path in args.data), counts))} | report)
+    of_run = {"seconds": float(f"{corpus_index.seconds:.3g}")}
+    of_run["texts_of"] = dict(zip((path.name for path in args.data), counts))
+    reports.write(out, about(args) | of_run | report)
     edges_file = edges.beside(out)
     edges.write(edges_file, corpus_index.edges())
     print(out, edges_file, sep="\n")
 
 
-def read_texts(model: Any, paths: Sequence[Path]) -> list[Any]:
-    """The pairs of all files for a translator, for other models their lines that are not empty."""
+def texts_in(model: Any, path: Path) -> Iterator[Any]:
+    """The pairs of a file for a translator, for other models its lines that are not empty, one after another."""
     if isinstance(model, Translator):
-        return [pair for path in paths for pair in read_pairs(path)]
-    return [line for path in paths for line in read_lines(path) if line.strip()]
+        return pairs_in(path)
+    return (line for line in read_lines(path) if line.strip())
 
 
-def choose_texts(files: Sequence[Sequence[Any]], count: int) -> tuple[list[Any], list[int]]:
+def choose_texts(files: Sequence[Callable[[], Iterator[Any]]], count: int) -> tuple[Iterator[Any], list[int]]:
     """`count` texts: all of the first files, and of the last that is needed as many as are missing, spread over it.
 
-    Also returns how many each file gave.
+    Each file is read twice, first to count its texts, so that memory does not depend on their number. Also returns how
+    many each file gives.
 
     Example:
-        >>> choose_texts(["ab", "cdef", "gh"], 4)
+        >>> texts, counts = choose_texts([lambda: iter("ab"), lambda: iter("cdef"), lambda: iter("gh")], 4)
+        >>> list(texts), counts
         (['a', 'b', 'c', 'e'], [2, 2, 0])
     """
-    texts: list[Any] = []
-    counts = []
+    sizes, counts = [], []
     for file in files:
-        chosen = spread(file, count - len(texts)) if len(texts) < count else []
-        texts += chosen
-        counts.append(len(chosen))
-    return texts, counts
+        missing = count - sum(counts)
+        sizes.append(sum(1 for _ in file()) if missing else 0)
+        counts.append(min(sizes[-1], missing))
+    chosen = (spread(file(), size, n) for file, size, n in zip(files, sizes, counts) if n)
+    return itertools.chain.from_iterable(chosen), counts
 
 
-def spread(texts: Sequence[Any], count: int) -> list[Any]:
-    """`count` of the texts, spread evenly, or all.
+def spread(texts: Iterator[Any], size: int, count: int) -> Iterator[Any]:
+    """`count` of `size` texts, spread evenly.
 
     Example:
-        >>> spread("abcdef", 3)
+        >>> list(spread(iter("abcdef"), 6, 3))
         ['a', 'c', 'e']
     """
-    step = max(1, len(texts) / count)
-    return [texts[int(place * step)] for place in range(min(count, len(texts)))]
+    places = (int(number * (size / count)) for number in range(count))
+    read = -1
+    for place in places:
+        yield next(itertools.islice(texts, place - read - 1, None))
+        read = place
 
 
 def about(args: Namespace) -> dict[str, Any]:
-    """What a report says of where it comes from."""
+    """What a report says of where it comes from; the command is the one that makes all of it."""
     names = ", ".join(path.name for path in args.data)
-    about = {"command": args.command_line, "data": names, "credit": args.credit}
+    command = shlex.join(word for word in shlex.split(args.command_line) if word != "--resume")
+    about = {"command": command, "data": names, "credit": args.credit}
     return about | ({"model": args.model} if args.model else {})
 
 

@@ -263,7 +263,7 @@ def run_atlas(args: Namespace) -> None:
         return
     links = [read_linked_text(paths) for paths in args.links]
     model = any_model.load(args) if args.model else load_translator(args.checkpoint)
-    texts: Sequence[Any] = corpus.read_texts(model, args.data)
+    texts: Sequence[Any] = [text for path in args.data for text in corpus.texts_in(model, path)]
     references: Sequence[str] = ()
     if isinstance(model, Translator):
         texts, references = zip(*texts)

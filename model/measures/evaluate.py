@@ -1,7 +1,7 @@
 """Scores a translator on a file of sentence pairs with sacreBLEU, and a language model on a text."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,25 @@ def read_pairs(path: Path) -> list[Pair]:
 
     Empty lines at the end do not count; any other line without a pair is a ValueError with its number.
     """
-    lines = list(read_lines(path))
-    while lines and not tidy(lines[-1]):
-        lines.pop()
-    pairs: list[Pair] = []
-    for number, line in enumerate(lines, start=1):
+    return list(pairs_in(path))
+
+
+def pairs_in(path: Path) -> Iterator[Pair]:
+    """The pairs of a file, read one after another; lines and errors as in `read_pairs`."""
+    n_pairs = 0
+    without_pair: tuple[int, str] | None = None  # the first such line with its number
+    for number, line in enumerate(read_lines(path), start=1):
         source, reference, *_ = [*line.split("\t"), ""]
-        if not tidy(source) or not tidy(reference):
-            raise ValueError(f"{path}, line {number}: expected source<TAB>reference, got {line[:60]!r}")
-        pairs.append((source, reference))
-    if not pairs:
+        is_pair = bool(tidy(source) and tidy(reference))
+        if not is_pair and without_pair is None:
+            without_pair = number, line[:60]
+        if without_pair is None:
+            n_pairs += 1
+            yield source, reference
+        elif tidy(line):  # it was no empty line at the end
+            raise ValueError(f"{path}, line {without_pair[0]}: expected source<TAB>reference, got {without_pair[1]!r}")
+    if not n_pairs:
         raise ValueError(f"{path} holds no lines")
-    return pairs
 
 
 def evaluate(

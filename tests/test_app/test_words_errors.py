@@ -86,7 +86,7 @@ ELSEWHERE = {
     "commands/table.py",
     "measures/word_links.py",
     "commands/corpus.py",
-    "measures/corpus/batches.py",
+    "measures/corpus/store.py",
     "measures/corpus/index.py",
     "measures/corpus/points.py",
     "measures/corpus/sources.py",

@@ -1,68 +1,67 @@
-"""What an index reads, in which order: the texts as ids, those that are read together, and those that have edges."""
+"""In which order an index reads texts: those that are read together, and those that have edges."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
-from model.analysis.token_facts import TokenTable
 from model.measures.corpus import edges
-from model.measures.corpus.sources import Row, Source
+from model.measures.corpus.sources import Source
+from model.measures.corpus.store import TextStore
 
 CHUNK = 2048  # texts that are put in order of their lengths together
 MOST_ROWS, MOST_CELLS = 64, 100_000  # texts that are read together, and cells of one of their maps, pads counted
 
 
-def rows_of(source: Source, texts: Sequence[Any]) -> tuple[np.ndarray, list[Row]]:
-    """The numbers and the ids of the texts that can be read and have two tokens or more on a side."""
-    numbers, rows = [], []
-    for number, text in enumerate(texts):
-        try:
-            row = source.row(text)
-        except ValueError:  # empty, or too long
-            continue
-        if row.length > 1:
-            numbers.append(number)
-            rows.append(row)
-    if not rows:
-        raise ValueError("no line of the file is a text that the model can read")
-    return np.array(numbers), rows
+class Batches:
+    """The places of texts that are read together, of about one length; chunk by chunk of their order.
+
+    Args:
+        longest: int (texts,), how many tokens the longer side of each text has.
+        order: int (texts,), the places of the texts.
+    """
+
+    def __init__(self, longest: np.ndarray, order: np.ndarray) -> None:
+        chunks = (order[start : start + CHUNK] for start in range(0, len(order), CHUNK))
+        self._order = np.concatenate([chunk[np.lexsort((chunk, longest[chunk]))] for chunk in chunks])
+        self._bounds = np.fromiter(_bounds(longest[self._order]), dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[number] for number in range(len(self)))
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        return self._order[self._bounds[number] : self._bounds[number + 1]]
+
+    def n_before(self, number: int) -> int:
+        """How many texts are in the batches before one."""
+        return int(self._bounds[number])
 
 
-def table_of(source: Source, rows: Sequence[Row]) -> TokenTable:
-    """The tokens of all texts with their counts, in the order in which they come."""
-    counts = Counter[str]()
-    for row in rows:
-        counts.update(source.names("source", row.source))
-        counts.update(source.names("target", row.target))
-        counts.update(source.names("target", row.predicted[-1:]))  # the others are in the target, one step later
-    return TokenTable(list(counts), np.array(list(counts.values()), dtype=np.float64))
+def _bounds(lengths: np.ndarray) -> Iterator[int]:
+    """Where the batches begin, and where the last one ends, of texts whose lengths ascend in each chunk."""
+    start = 0
+    yield start
+    for place, length in enumerate(lengths.tolist()):
+        size = place - start
+        is_full = size == MOST_ROWS or (size and (size + 1) * length**2 > MOST_CELLS)
+        if is_full or (size and place % CHUNK == 0):
+            start = place
+            yield start
+    yield len(lengths)
 
 
-def batches(rows: Sequence[Row], order: np.ndarray) -> Iterator[list[int]]:
-    """The places of rows that are read together, of about one length; chunk by chunk of their order."""
-    for start in range(0, len(order), CHUNK):
-        chunk = sorted(order[start : start + CHUNK].tolist(), key=lambda place: (rows[place].length, place))
-        batch: list[int] = []
-        for place in chunk:
-            longest = rows[place].length  # the last is the longest
-            if len(batch) == MOST_ROWS or (batch and (len(batch) + 1) * longest**2 > MOST_CELLS):
-                yield batch
-                batch = []
-            batch.append(place)
-        yield batch
-
-
-def with_edges(rows: Sequence[Row], order: np.ndarray, source: Source) -> np.ndarray:
+def with_edges(store: TextStore, order: np.ndarray, source: Source) -> np.ndarray:
     """The places of the texts whose edges are kept: the first of a random order, int."""
-    n_heads = {kind: len(layers) * source.n_heads[kind] for kind, layers in source.layers.items()}
+    n_rows = {line: store.n_tokens(line) for line in ("source", "target", "predicted")}
+    longest = store.longest
     total = 0
     places = []
     for place in order.tolist():
-        row = rows[place]
-        if row.length < edges.NONE:
-            total += sum(n * len(getattr(row, edges.LINES[kind][0])) for kind, n in n_heads.items())
+        if longest[place] < edges.NONE:
+            for kind, layers in source.layers.items():
+                total += len(layers) * source.n_heads[kind] * int(n_rows[edges.LINES[kind][0]][place])
             if total > edges.MOST_EDGES:
                 break
             places.append(place)

@@ -30,7 +30,7 @@ class CombinationSums:
 
     def __init__(self, n_layers: int, n_heads: int) -> None:
         self.codes = np.zeros(0, dtype=np.int64)  # of the combinations, in the order in which they came
-        self.sums = np.zeros((0, 2, GROUPS, n_layers, n_heads))
+        self.sums = np.zeros((0, n_layers, 2, n_heads, GROUPS))
         self.even = np.zeros((0, GROUPS))  # of a head that looks evenly at all that it may
         self._place: dict[int, int] = {}
 
@@ -50,22 +50,17 @@ class CombinationSums:
             self.even = np.concatenate([self.even, np.zeros((len(new), GROUPS))])
         return np.array([self._place[int(code)] for code in codes], dtype=np.int64)
 
-    def add(self, layer: int, places: np.ndarray, groups: np.ndarray, masses: np.ndarray) -> None:
-        """Add masses (2, B, H, C) of a layer: of weights and of what is written, for C combinations at these places.
+    def add(self, layer: int, measure: int, places: np.ndarray, sums: np.ndarray) -> None:
+        """Add sums (C, H, GROUPS) of a layer, of weights (measure 0) or of what is written (1), at these places."""
+        self.sums[places, layer, measure] += sums
 
-        Args:
-            groups: int (B,), the group of each text.
-        """
-        member = np.eye(GROUPS)[groups]  # (B, GROUPS)
-        self.sums[places, :, :, layer] += np.einsum("wbhc,bg->cwgh", masses, member)
-
-    def add_even(self, places: np.ndarray, groups: np.ndarray, masses: np.ndarray) -> None:
-        """Add masses (B, C) of a head that looks evenly at all that it may."""
-        self.even[places] += masses.T @ np.eye(GROUPS)[groups]
+    def add_even(self, places: np.ndarray, sums: np.ndarray) -> None:
+        """Add sums (C, GROUPS) of a head that looks evenly at all that it may."""
+        self.even[places] += sums
 
     def alone(self, n_rules: int) -> np.ndarray:
         """The share of each rule by itself, whatever others hold there too: (2, L, H, rules); 0 where all is 0."""
-        sums = self.sums.sum(2)  # (C, 2, L, H)
+        sums = self.sums.sum(-1).swapaxes(1, 2)  # (C, 2, L, H)
         by_rule = np.tensordot(sums, _under(self.codes, n_rules), axes=(0, 1))  # (2, L, H, rules)
         total = sums.sum(0)[..., None]
         return np.divide(by_rule, total, out=np.zeros_like(by_rule), where=total > 0)
@@ -82,7 +77,7 @@ class CombinationSums:
         of a head that looks evenly at all that it may. Intervals are those of the delete-a-group jackknife over texts
         (Kott 2001), with the rules in the order that all texts give.
         """
-        by_group = self.sums[:, measure, :, layer, head]  # (C, GROUPS)
+        by_group = self.sums[:, layer, measure, head]  # (C, GROUPS)
         order, parts = _greedily(self.codes, by_group, self.even.sum(1), n_rules)
         total = by_group.sum(0)  # (GROUPS,)
         share = parts.sum(1) / (total.sum() or 1)

@@ -88,30 +88,31 @@ class KindCounts:
         """
         weights = weights * cells.rows[..., None]
         written = weights * lengths[:, :, None]
-        masses = torch.stack([weights, written]).flatten(-2)  # (2, B, H, T * S)
         places = self.combinations.places(cells.codes)
-        self.combinations.add(layer, places, texts.groups, (masses @ cells.by_code).double().numpy())
-        self.distance[:, layer] += (masses.sum(1) @ cells.by_distance).double().numpy()
+        for measure, masses in enumerate((weights, written)):
+            self.combinations.add(layer, measure, places, cells.sums(masses.numpy()))
+            self.distance[measure, layer] += (masses.sum(0).flatten(-2) @ cells.by_distance).double().numpy()
         is_row = cells.rows.expand(active.shape).numpy()
-        self._count_rows(layer, cells, weights, is_row)
+        largest, keys = weights.max(-1)  # (B, H, T)
+        self._count_rows(layer, cells, weights, largest, is_row)
         if layer == 0:
-            self.combinations.add_even(places, texts.groups, cells.even)
+            self.combinations.add_even(places, cells.even)
             self.n_rows += cells.is_row.sum()  # in place: it stays an array, which `arrays` keeps
         values = RowValues(texts.numbers, active.numpy(), weights.numpy(), written.numpy())
         total = written.sum(-1)
         rest = (written * cells.unexplained).sum(-1) > UNEXPLAINED * total
         self._keep_rows(layer, values, is_row, rest.numpy() & is_row, texts.draw)
         self._count_pairs(layer, cells, written, is_row)
-        self.edges.add(layer, texts.starts[self.kind], cells.is_row, weights.numpy(), active.numpy())
+        self.edges.add(layer, texts.starts[self.kind], cells.is_row, largest.numpy(), keys.numpy(), active.numpy())
 
     def add_together(self, cells: BatchCells, texts: BatchTexts, keys: np.ndarray) -> None:
         """Keep the keys (B, T) that all heads of cross-attention look at most."""
         self.edges.add_together(texts.starts[self.kind], cells.is_row, keys)
 
-    def _count_rows(self, layer: int, cells: BatchCells, weights: Tensor, is_row: np.ndarray) -> None:
+    def _count_rows(self, layer: int, cells: BatchCells, weights: Tensor, largest: Tensor, is_row: np.ndarray) -> None:
         """Histograms of the largest weight and of the spread, as a share of the largest possible entropy."""
         spread = torch.special.entr(weights).sum(-1) / cells.log_allowed
-        for histogram, share in ((self.largest, weights.amax(-1)), (self.spread, spread)):
+        for histogram, share in ((self.largest, largest), (self.spread, spread)):
             bins = (share * BINS).long().clamp(0, BINS - 1).numpy()
             histogram[layer] += activity.count_rows(bins, is_row, BINS)
 
@@ -135,7 +136,7 @@ class KindCounts:
             heads + layer * self.n_heads,
             cells.cells.queries.ids[texts, rows],
             cells.cells.keys.ids[texts, keys.numpy()[texts, heads, rows]],
-            largest.numpy()[texts, heads, rows].astype(np.float64),
+            largest.numpy()[texts, heads, rows],
         )
 
     def report(self, per_tenth: int, n_pairs: int) -> dict[str, Any]:

@@ -51,20 +51,28 @@ class EdgeRows:
         """All edges, by name."""
         return dict(vars(self))
 
-    def add(self, layer: int, starts: np.ndarray, is_row: np.ndarray, weights: np.ndarray, active: np.ndarray) -> None:
+    def add(
+        self,
+        layer: int,
+        starts: np.ndarray,
+        is_row: np.ndarray,
+        largest: np.ndarray,
+        keys: np.ndarray,
+        active: np.ndarray,
+    ) -> None:
         """Keep the edges of one layer of a batch.
 
         Args:
             starts: int (B,), where the rows of each text begin; -1 of texts without edges.
             is_row: bool (B, T), which rows count.
-            weights: (B, H, T, S).
+            largest: (B, H, T), the largest weight of each row.
+            keys: int (B, H, T), where it is.
             active: (B, H, T), how active each row is.
         """
         texts, rows = np.nonzero(is_row & (starts >= 0)[:, None])
         places = starts[texts] + rows
-        largest = weights.argmax(-1)[texts, :, rows].T  # (H, n)
-        is_strong = weights.max(-1)[texts, :, rows].T >= STRONG
-        self.keys[layer][:, places] = np.where(is_strong, largest, NONE)
+        is_strong = largest[texts, :, rows].T >= STRONG  # (H, n)
+        self.keys[layer][:, places] = np.where(is_strong, keys[texts, :, rows].T, NONE)
         self.levels[layer][:, places] = np.where(is_strong, levels_of(active[texts, :, rows].T), 0)
 
     def add_together(self, starts: np.ndarray, is_row: np.ndarray, keys: np.ndarray) -> None:

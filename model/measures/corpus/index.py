@@ -1,9 +1,9 @@
 """The index of a corpus: the loop over texts that makes it, its state between two runs, and its file."""
 
-import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ from model.measures import reports
 from model.measures.corpus import edges
 from model.measures.corpus.activity import HIGH, LOW, SHOWN_PER_DECADE
 from model.measures.corpus.batch_cells import DISTANCES
-from model.measures.corpus.batches import batches, rows_of, table_of, with_edges
+from model.measures.corpus.batches import Batches, with_edges
 from model.measures.corpus.combinations import GROUPS
 from model.measures.corpus.counts import BINS, BatchTexts, KindCounts
 from model.measures.corpus.sources import source_of
-from model.measures.corpus.tap import BatchTap, OutputMatrices
+from model.measures.corpus.store import TextStore
+from model.measures.corpus.tap import BatchTap, OutputMatrices, PassOver
 from model.running.translator import Translator, Writer
 from model.storage.checkpoint import WEIGHTS, replacing, sha256_of
 from model.taps import hooked
@@ -28,63 +29,66 @@ FILE = "corpus.json"
 BEGUN = ".begun.npz"  # after the name of a file: what is counted so far
 MOST_BYTES = 3_000_000  # of a file; its edges are about as large
 SAVE_AFTER = 60.0  # seconds
+FORMAT = 2  # of that file; another one cannot be resumed
 _SIZES = ((4, 12), (3, 12), (2, 10), (1, 8), (1, 4), (0, 2))  # rows of each tenth of a head, pairs of tokens
 
 
 class CorpusIndex:
     """What is counted of a model over texts, batch by batch; it can be reported, kept and loaded after each.
 
+    Texts lie in a temporary file: memory holds some thirty bytes of each, and what is counted, whose size depends on
+    the model.
+
     Args:
         model: a translator, a language model of this project, or a decoder or encoder of transformers.
-        texts: what is read; of a translator pairs of a text and its translation.
+        texts: what is read, once, one after another; of a translator pairs of a text and its translation.
         seed: of what is drawn at random.
+
+    Attributes:
+        n_done: batches that were read.
+        seconds: how long reading and counting took, also before a state was loaded.
 
     Raises:
         ValueError: if no text can be read, or no index can be made of the model.
     """
 
-    def __init__(self, model: Any, texts: Sequence[Any], seed: int) -> None:
+    def __init__(self, model: Any, texts: Iterable[Any], seed: int) -> None:
+        begun = time.monotonic()
         self.model = model
         self.seed = seed
         self._source = source_of(model)
-        self.texts = [self._source.cut(text) for text in texts]
-        self._numbers, self._rows = rows_of(self._source, self.texts)
-        self._table = table_of(self._source, self._rows)
+        self.store = TextStore(self._source, texts)
         self._matrices = OutputMatrices(self._source)
-        order = np.random.default_rng(seed).permutation(len(self._rows))
-        self._groups = np.empty(len(order), dtype=np.int64)
+        order = np.random.default_rng(seed).permutation(len(self.store)).astype(np.int32)
+        self._groups = np.empty(len(order), dtype=np.int8)
         self._groups[order] = np.arange(len(order)) % GROUPS
-        self._batches = list(batches(self._rows, order))
-        self.n_done = 0  # batches
-        self._with_edges = with_edges(self._rows, order, self._source)
+        self._with_edges = with_edges(self.store, order, self._source)
+        self._edge_numbers = {place: number for number, place in enumerate(self._with_edges.tolist())}
         self._starts = {kind: self._starts_of(kind) for kind in self._source.layers}
-        self.counts = {
-            kind: KindCounts(kind, len(layers), self._source.n_heads[kind], self._table, self._n_edge_rows(kind))
-            for kind, layers in self._source.layers.items()
-        }
+        self._batches = Batches(self.store.longest, order)
+        self.n_done = 0
+        self._n_tokens = 0
+        self.counts = {kind: self._no_counts(kind) for kind in self._source.layers}
+        self.seconds = time.monotonic() - begun
 
-    def _line_of(self, place: int, line: str) -> list[int]:
-        return getattr(self._rows[place], line)
-
-    def _n_edge_rows(self, kind: str) -> int:
-        return sum(len(self._line_of(place, edges.LINES[kind][0])) for place in self._with_edges)
+    def _no_counts(self, kind: str) -> KindCounts:
+        n_layers, n_heads = len(self._source.layers[kind]), self._source.n_heads[kind]
+        return KindCounts(kind, n_layers, n_heads, self.store.table, n_edge_rows=int(self._starts[kind][-2]))
 
     def _starts_of(self, kind: str) -> np.ndarray:
-        """Where the edges of each text begin, int (texts,); -1 without edges."""
-        starts = np.full(len(self._rows), -1, dtype=np.int64)
-        lengths = [len(self._line_of(place, edges.LINES[kind][0])) for place in self._with_edges]
-        starts[self._with_edges] = np.cumsum([0, *lengths])[:-1]
-        return starts
+        """Where the edges of each text that has some begin, and end, int (texts + 2,); last -1, of the others."""
+        lengths = self.store.n_tokens(edges.LINES[kind][0])[self._with_edges]
+        return np.array([0, *np.cumsum(lengths), -1], dtype=np.int64)
 
     @property
     def n_texts(self) -> int:
         """How many texts the model can read."""
-        return len(self._rows)
+        return len(self.store)
 
     @property
     def n_read(self) -> int:
         """How many texts were read."""
-        return sum(map(len, self._batches[: self.n_done]))
+        return self._batches.n_before(self.n_done)
 
     @property
     def is_complete(self) -> bool:
@@ -93,25 +97,30 @@ class CorpusIndex:
 
     def read_plainly(self) -> None:
         """Have the model read the next batch of texts, of about one length, without counting anything."""
-        self._source.read([self._rows[place] for place in self._batches[self.n_done]])
+        self._source.read(self.store.rows(self._batches[self.n_done]))
 
     @torch.inference_mode()
     def read_batch(self) -> None:
         """Read the next batch, and count what the heads do in it."""
+        begun = time.monotonic()
         batch = self._batches[self.n_done]
-        rows = [self._rows[place] for place in batch]
+        rows = self.store.rows(batch)
         draw = np.random.default_rng([self.seed, self.n_done])
-        starts = {kind: of_kind[batch] for kind, of_kind in self._starts.items()}
-        texts = BatchTexts(self._numbers[batch], self._groups[batch], starts, draw)
-        tap = BatchTap(self._source, self._matrices, self.counts, self._table, rows, texts)
-        with hooked(tap):
+        numbers = [self._edge_numbers.get(place, -1) for place in batch.tolist()]
+        starts = {kind: of_kind[numbers] for kind, of_kind in self._starts.items()}
+        texts = BatchTexts(batch, self._groups[batch], starts, draw)
+        tap = BatchTap(self._source, self._matrices, self.counts, self.store.table, rows, texts)
+        with suppress(PassOver), hooked(tap):
             self._source.read(rows)
         tap.finish()
         self.n_done += 1
+        self._n_tokens += sum(len(row.source) + len(row.target) for row in rows)
+        self.seconds += time.monotonic() - begun
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that is counted so far, by name: what `load` takes."""
-        arrays = {"n_done": np.array(self.n_done)}
+        progress = {"n_done": self.n_done, "n_tokens": self._n_tokens, "seconds": self.seconds}
+        arrays = {name: np.array(value) for name, value in progress.items()}
         for kind, counts in self.counts.items():
             arrays |= {f"{kind}.{name}": array for name, array in counts.arrays().items()}
         return arrays
@@ -119,6 +128,8 @@ class CorpusIndex:
     def load(self, arrays: dict[str, np.ndarray]) -> None:
         """Go on from what was counted before, by an index of the same model, texts and seed."""
         self.n_done = int(arrays["n_done"])
+        self._n_tokens = int(arrays["n_tokens"])
+        self.seconds += float(arrays["seconds"])
         for kind, counts in self.counts.items():
             prefix = f"{kind}."
             counts.load({name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)})
@@ -132,7 +143,7 @@ class CorpusIndex:
         progress: Callable[[int, int], object] = lambda n_read, n_texts: None,
     ) -> None:
         """Read the batches that are left; arguments and errors as in `measure`."""
-        header = _header(self.model, self.texts, self.seed)
+        header = self._header()
         if state is not None:
             _begin(self, state, header, resume)
         progress(self.n_read, self.n_texts)
@@ -151,18 +162,19 @@ class CorpusIndex:
 
     def edges(self) -> edges.Edges:
         """The strong edges of the heads, over as many of the texts as `edges.MOST_EDGES` allow."""
+        rows = self.store.rows(self._with_edges)
         lines = {}
         for name in sorted({line for kind in self.counts for line in edges.LINES[kind]}):
             side = "source" if name == "source" else "target"
-            texts = [self._source.names(side, self._line_of(place, name)) for place in self._with_edges]
-            numbers = self._table.tokens(texts).ids if texts else np.zeros((0, 0), dtype=np.int64)
+            texts = [self._source.names(side, getattr(row, name)) for row in rows]
+            numbers = self.store.table.tokens(texts).ids if texts else np.zeros((0, 0), dtype=np.int64)
             lines[name] = edges.Line(numbers[numbers != PAD], np.array([len(text) for text in texts]))
         kinds = {
             kind: edges.KindEdges(**counts.edges.arrays(), layers=self._source.layers[kind])
             for kind, counts in self.counts.items()
         }
-        texts = [self.texts[self._numbers[place]] for place in self._with_edges]
-        return edges.Edges(list(self._table.names), texts, lines, kinds, weights_of(self.model))
+        texts = [self.store.text(place) for place in self._with_edges]
+        return edges.Edges(list(self.store.table.names), texts, lines, kinds, weights_of(self.model))
 
     def rows_of_text(self, kind: str, layer: int, head: int) -> dict[int, float]:
         """Of an index of one text of at most DRAWN tokens: the activity of each row of a head, by its number."""
@@ -186,12 +198,11 @@ class CorpusIndex:
             for rows in _rows_in(values):
                 for row in rows:
                     row[0] = numbers.setdefault(row[0], len(numbers))
-        read = [self._rows[place] for batch in self._batches[: self.n_done] for place in batch]
         report = {
             "texts_read": self.n_read,
-            "texts_left_out": len(self.texts) - self.n_texts,
-            "texts_in_all": len(self.texts),
-            "tokens": sum(len(row.source) + len(row.target) for row in read),
+            "texts_left_out": self.store.n_given - self.n_texts,
+            "texts_in_all": self.store.n_given,
+            "tokens": self._n_tokens,
             "seed": self.seed,
             "bins": {
                 "distance": list(DISTANCES),
@@ -199,15 +210,20 @@ class CorpusIndex:
                 "activity": {"from": LOW, "to": HIGH, "per_decade": SHOWN_PER_DECADE},
             },
             "kinds": kinds,
-            "texts": [self.texts[number] for number in numbers],
+            "texts": [self.store.text(place) for place in numbers],
         }
         weights = weights_of(self.model)
         return report | ({"weights": weights} if weights else {})
 
+    def _header(self) -> str:
+        """What an index is of, as a text: a state is resumed only by the same."""
+        model = weights_of(self.model) or str(self.model.config)
+        return json.dumps({"format": FORMAT, "texts": self.store.digest, "model": model, "seed": self.seed})
+
 
 def measure(
     model: Any,
-    texts: Sequence[Any],
+    texts: Iterable[Any],
     *,
     seed: int = 0,
     state: Path | None = None,
@@ -277,7 +293,12 @@ def weights_of(model: Any) -> str:
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """The index in a checkpoint's folder, with "command", "data" and "credit", or None; errors as `reports.read`."""
+    """The index in a checkpoint's folder, or None if there is none; errors as `reports.read`.
+
+    Beside what `measure` returns it has the "command" that made it, the "data", whose they are and under which licence
+    ("credit"), how many texts each file gave ("texts_of"), and how many "seconds" it took there to read and to count;
+    indexes of before do not say those.
+    """
     return reports.read(folder / FILE, "atlas --corpus")
 
 
@@ -289,12 +310,6 @@ def _rows_in(values: dict[str, Any]) -> Iterator[list[list]]:
                 yield from head
     for layer in values["top"]:
         yield from layer
-
-
-def _header(model: Any, texts: Sequence[Any], seed: int) -> str:
-    """What an index is of, as a text: a state is resumed only by the same."""
-    digest = hashlib.sha256(json.dumps(list(texts), ensure_ascii=False).encode()).hexdigest()
-    return json.dumps({"texts": digest, "model": weights_of(model) or str(model.config), "seed": seed})
 
 
 def _begin(index: CorpusIndex, state: Path, header: str, resume: bool) -> None:

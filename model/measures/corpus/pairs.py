@@ -4,6 +4,7 @@ import numpy as np
 
 MOST = 1000  # pairs of each head that are counted at once
 ROUND = 1_000_000  # rows after which pairs are forgotten
+WAITING = 200_000  # rows that are added up at once
 
 
 class PairCounts:
@@ -24,7 +25,9 @@ class PairCounts:
         self.counts = np.zeros(0, dtype=np.int64)
         self.written = np.zeros(0)
         self.n_rows = np.zeros((), dtype=np.int64)  # since pairs were forgotten
-        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
+        self._waiting_codes = np.empty(WAITING, dtype=np.int64)
+        self._waiting_written = np.empty(WAITING, dtype=np.float32)
+        self._n_waiting = 0
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that was counted, by name."""
@@ -32,9 +35,10 @@ class PairCounts:
         return {"codes": self.codes, "counts": self.counts, "written": self.written, "n_rows": self.n_rows}
 
     def add(self, heads: np.ndarray, queries: np.ndarray, keys: np.ndarray, written: np.ndarray) -> None:
-        """Count rows, each array (n,): the number of the head, the tokens by number, and what is written."""
+        """Count rows, each array (n,): the number of the head, the tokens by number, and what is written, float32."""
         codes = (heads.astype(np.int64) * self._n_tokens + queries) * self._n_tokens + keys
-        self._waiting.append((codes, written))
+        for start in range(0, len(codes), WAITING):
+            self._wait(codes[start : start + WAITING], written[start : start + WAITING])
         self.n_rows = self.n_rows + len(codes)
         if self.n_rows >= ROUND:
             self._add_up()
@@ -53,15 +57,23 @@ class PairCounts:
             pairs.append((query, key, int(self.counts[place]), float(self.written[place])))
         return pairs
 
+    def _wait(self, codes: np.ndarray, written: np.ndarray) -> None:
+        """Keep at most WAITING rows for when they are added up."""
+        if self._n_waiting + len(codes) > WAITING:
+            self._add_up()
+        rows = slice(self._n_waiting, self._n_waiting + len(codes))
+        self._waiting_codes[rows], self._waiting_written[rows] = codes, written
+        self._n_waiting += len(codes)
+
     def _add_up(self) -> None:
-        if not self._waiting:
+        n = self._n_waiting
+        if not n:
             return
-        new_codes, new_written = (np.concatenate(arrays) for arrays in zip(*self._waiting))
-        self._waiting = []
-        codes, place = np.unique(np.concatenate([self.codes, new_codes]), return_inverse=True)
-        counts = np.concatenate([self.counts, np.ones(len(new_codes), dtype=np.int64)])
+        self._n_waiting = 0
+        codes, place = np.unique(np.concatenate([self.codes, self._waiting_codes[:n]]), return_inverse=True)
+        counts = np.concatenate([self.counts, np.ones(n, dtype=np.int64)])
         self.counts = np.bincount(place, weights=counts, minlength=len(codes)).astype(np.int64)
-        written = np.concatenate([self.written, new_written])
+        written = np.concatenate([self.written, self._waiting_written[:n]])
         self.written = np.bincount(place, weights=written, minlength=len(codes))
         self.codes = codes
 

@@ -11,9 +11,10 @@ from torch import Tensor
 from model.analysis.rules import Cells, combinations, of_kind
 from model.analysis.token_facts import Tokens, TokenTable
 from model.interventions.edits import Head
-from model.measures.corpus.batches import batches, rows_of, table_of
+from model.measures.corpus.batches import Batches
 from model.measures.corpus.edges import LINES
 from model.measures.corpus.sources import Row, Source, source_of
+from model.measures.corpus.store import TokenCounts, readable
 from model.measures.corpus.tap import OutputMatrices
 from model.taps import hooked
 from model.text.errors import Problem
@@ -135,13 +136,14 @@ def read_head(model: Any, texts: Sequence[Any], head: Head, seed: int = 0) -> Ma
         ValueError: no text can be read, or no index can be made of the model.
     """
     source = source_of(model)
-    numbers, rows = rows_of(source, [source.cut(text) for text in texts])
-    lengths = np.cumsum([row.length for row in rows])
-    rows = rows[: 1 + int(np.searchsorted(lengths, MOST_ROWS))]
-    table = table_of(source, rows)
+    numbers, rows = _first_rows(source, texts)
+    counts = TokenCounts(source)
+    for row in rows:
+        counts.add(row)
+    table = counts.table()
     outputs = OutputMatrices(source, source.address(head.kind, head.layer))
     parts: dict[str, list[HeadPoints]] = {side: [] for side in SIDES}
-    for batch in batches(rows, np.arange(len(rows))):
+    for batch in Batches(np.array([row.length for row in rows]), np.arange(len(rows))):
         tap = _HeadTap(source, head)
         of_batch = [rows[place] for place in batch]
         with hooked(tap):
@@ -150,6 +152,19 @@ def read_head(model: Any, texts: Sequence[Any], head: Head, seed: int = 0) -> Ma
         for side, points in _points_of(tap, of_batch, table, numbers[batch]).items():
             parts[side].append(points)
     return {side: _joined(of_side).drawn(MOST_POINTS, seed) for side, of_side in parts.items()}
+
+
+def _first_rows(source: Source, texts: Sequence[Any]) -> tuple[np.ndarray, list[Row]]:
+    """The numbers and the ids of the first texts that can be read, until they have MOST_ROWS tokens."""
+    numbers, rows = [], []
+    n_tokens = 0
+    for number, _, row in readable(source, texts):
+        numbers.append(number)
+        rows.append(row)
+        n_tokens += row.length
+        if n_tokens >= MOST_ROWS:
+            break
+    return np.array(numbers), rows
 
 
 @dataclass

@@ -27,6 +27,10 @@ class _Layer:
     active: Tensor | None = None  # (B, H, T)
 
 
+class PassOver(Exception):
+    """All attentions were passed; what the model would compute after the last one, nobody needs."""
+
+
 class OutputMatrices:
     """How long what a head writes is, for every head of a model: ||x W_O|| (Kobayashi et al. 2020, equation 5).
 
@@ -47,18 +51,23 @@ class OutputMatrices:
 
     def lengths(self, address: str, x: Tensor) -> Tensor:
         """(B, G, N, K), each of G heads that H / G heads share, as they are written: (B, H, N)."""
-        return self.written(address, x).norm(dim=-1)
+        return torch.linalg.vector_norm(self.written(address, x), dim=-1)
 
     def written(self, address: str, x: Tensor) -> Tensor:
         """Like `lengths` what is written itself, (B, H, N, K), in the coordinates of each head's Q."""
         factors = self._factors[address]
-        x = x.float().cpu().repeat_interleave(len(factors) // x.size(1), dim=1)  # (B, H, N, K)
-        return x @ factors
+        batch, n_groups, n, width = x.shape
+        rows = x.float().cpu().transpose(0, 1).reshape(n_groups, batch * n, width)
+        if n_groups < len(factors):
+            rows = rows.repeat_interleave(len(factors) // n_groups, dim=0)  # (H, B * N, K): one product per head
+        return torch.bmm(rows, factors).unflatten(1, (batch, n)).transpose(0, 1)
 
 
 @dataclass
 class BatchTap:
     """A function for `model.taps.hooked` that counts a batch; after the pass `finish` counts what had to wait.
+
+    The pass ends with a PassOver at the last attention of the model.
 
     Which key all heads of cross-attention look at together is known when all its layers have passed, so its maps, of
     one batch, are kept until then.
@@ -85,7 +94,7 @@ class BatchTap:
         """See what passes a tap; it stays as it is."""
         module, _, name = address.rpartition(".")
         if name == "stream":
-            self._streams[address.partition(".")[0]] = value.float().norm(dim=-1).cpu()
+            self._streams[address.partition(".")[0]] = torch.linalg.vector_norm(value.float(), dim=-1).cpu()
         elif module in self._layers:
             layer = self._layers[module]
             if name == "v":
@@ -98,6 +107,8 @@ class BatchTap:
                 stream = self._streams[address.partition(".")[0]]
                 layer.active = self.matrices.lengths(module, value) / stream[:, None].clamp_min(1e-12)
                 self._pass(self._layers.pop(module))
+                if not self._layers:
+                    raise PassOver
         return value
 
     def _pass(self, layer: _Layer) -> None:
@@ -114,8 +125,9 @@ class BatchTap:
                 f"the pass did not go through {next(iter(self._layers))}, so nothing is known of its heads"
             )
         if self._waiting:
-            weights = torch.stack([layer.weights for layer in self._waiting if layer.weights is not None])
-            together = weights.double().mean(dim=(0, 2)).argmax(-1).numpy()  # (B, T)
+            maps = (layer.weights for layer in self._waiting if layer.weights is not None)
+            over_heads = torch.stack([weights.sum(1, dtype=torch.float64) for weights in maps])
+            together = over_heads.sum(0).argmax(-1).numpy()  # (B, T)
             for layer in self._waiting:
                 self._count(layer, together)
             self.counts["cross"].add_together(self._cells["cross"][0], self.texts, together)
@@ -134,7 +146,7 @@ class BatchTap:
                 return cells
         queries, keys = (self._tokens_of(line) for line in LINES[kind])
         cells = Cells(queries, keys, mask[:, 0].cpu().numpy(), kind != "cross", together)
-        candidates.append(BatchCells(cells, self.counts[kind].rules))
+        candidates.append(BatchCells(cells, self.counts[kind].rules, self.texts.groups, self.source.n_heads[kind]))
         return candidates[-1]
 
     def _tokens_of(self, line: str) -> Tokens:

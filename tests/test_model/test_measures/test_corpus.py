@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,12 @@ from model.__main__ import main
 from model.config import TransformerConfig
 from model.gru import GruConfig, GruModel
 from model.measures import contribution, reports
-from model.measures.corpus import activity, batches, combinations, counts, edges, index, kept_rows, pairs
+from model.measures.corpus import activity, batches, combinations, counts, edges, index, kept_rows, pairs, store
 from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from tests.support.architectures import Numbers, build
+from tests.support.rules_by_hand import END, WORDS, random_texts, self_rules
 
 DRAW = np.random.default_rng(3)
 TEXTS = [" ".join(map(str, DRAW.integers(5, 20, length))) for length in DRAW.integers(2, 15, 50)]
@@ -79,18 +82,6 @@ def plain_parts(network: Any, ids: list[int]) -> dict[str, np.ndarray]:
     return {name: part.detach().double().numpy() for name, part in parts.items()}
 
 
-def induction(ids: list[int], query: int, key: int) -> bool:
-    return 0 < key < query and ids[key - 1] == ids[query]
-
-
-OF_LLAMA: dict[str, Callable[[list[int], int, int], bool]] = {
-    "first token": lambda ids, query, key: key == 0,
-    "previous token": lambda ids, query, key: key == query - 1,
-    "duplicate token": lambda ids, query, key: key < query and ids[key] == ids[query],
-    "induction": induction,
-}
-
-
 @pytest.fixture(scope="module")
 def of_llama() -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]:
     """The index of a small model like SmolLM2, and what it computes by itself of each text."""
@@ -100,23 +91,48 @@ def of_llama() -> tuple[dict[str, Any], list[dict[str, np.ndarray]]]:
     return report, [plain_parts(plain, list(map(int, text.split()))) for text in TEXTS]
 
 
-@pytest.mark.parametrize("measure", counts.MEASURES)
-@pytest.mark.parametrize("rule", OF_LLAMA)
-def test_the_share_of_a_rule_is_that_of_plain_transformers(of_llama, measure: str, rule: str) -> None:
-    report, parts = of_llama
-    values = report["kinds"]["decoder_self"]
-    sums, totals, even, n_rows = np.zeros((3, 4)), np.zeros((3, 4)), 0.0, 0
-    for text, part in zip(TEXTS, parts, strict=True):
-        ids = list(map(int, text.split()))
-        for query in range(1, len(ids)):
-            held = [OF_LLAMA[rule](ids, query, key) for key in range(len(ids))]
-            sums += part[measure][:, :, query, held].sum(-1)
-            totals += part[measure][:, :, query].sum(-1)
-            even += sum(held) / (query + 1)
+class Words(Numbers):
+    """A tokenizer whose ids are called by words, marks and quotes; a text is the numbers of its tokens."""
+
+    names = (*WORDS, END)
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [self.names[number - 5] for number in ids]
+
+    def text_of(self, tokens: list[str]) -> str:
+        return " ".join(str(self.names.index(token) + 5) for token in tokens)
+
+
+def test_the_share_of_every_rule_is_that_of_plain_transformers() -> None:
+    """A random model with the heads of SmolLM2, 9 that share 3 of keys and values, and 50 texts, cell by cell."""
+    sizes = {"hidden_size": 36, "num_attention_heads": 9, "num_key_value_heads": 3}
+    texts = random_texts(3, 50)
+    with attach(build("llama", **sizes), Words()) as reader:
+        values = index.measure(reader, map(Words().text_of, texts))["kinds"]["decoder_self"]
+    plain = build("llama", "eager", **sizes)
+    by_hand = self_rules(Counter(token for text in texts for token in text))
+    assert list(by_hand) == values["rules"]
+    shape = len(by_hand), 3, 9
+    sums = {measure: np.zeros(shape) for measure in counts.MEASURES}
+    totals = {measure: np.zeros(shape[1:]) for measure in counts.MEASURES}
+    even, n_rows = np.zeros(len(by_hand)), 0
+    for text in texts:
+        part = plain_parts(plain, list(map(int, Words().text_of(text).split())))
+        for query in range(1, len(text)):
+            keys = list(range(query + 1))
+            holds = np.array([[rule(text, query, key, keys) for key in keys] for rule in by_hand.values()])
+            even += holds.mean(axis=1)
             n_rows += 1
-    place = values["rules"].index(rule)
-    np.testing.assert_allclose(np.array(values["alone"][measure])[..., place], sums / totals, atol=2e-4)
-    assert (values["rows"], values["even"][place]) == (n_rows, pytest.approx(even / n_rows, abs=1e-4))
+            for measure in counts.MEASURES:
+                masses = part[measure][:, :, query, : query + 1]  # (L, H, keys)
+                sums[measure] += np.einsum("lhs,rs->rlh", masses, holds)
+                totals[measure] += masses.sum(-1)
+    assert values["rows"] == n_rows
+    np.testing.assert_allclose(values["even"], even / n_rows, atol=1e-4)
+    for measure in counts.MEASURES:
+        alone = np.moveaxis(np.array(values["alone"][measure]), -1, 0)
+        np.testing.assert_allclose(alone, sums[measure] / totals[measure], atol=2e-4)
+    assert (even > 0).sum() == len(by_hand) - 1  # there is no next token before a decoder
 
 
 def test_histograms_and_rows_are_those_of_plain_transformers(of_llama) -> None:
@@ -228,6 +244,7 @@ def test_other_models_have_an_index_too(name: str) -> None:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
     monkeypatch.setattr(pairs, "ROUND", 500)
+    monkeypatch.setattr(pairs, "WAITING", 90)
     monkeypatch.setattr(pairs, "MOST", 20)
     monkeypatch.setattr(edges, "MOST_EDGES", 2400)
 
@@ -271,6 +288,30 @@ def test_memory_does_not_grow_with_the_texts(monkeypatch: pytest.MonkeyPatch) ->
             assert sizes[1][name] == size, name
 
 
+@pytest.mark.usefixtures("small_batches")
+def test_texts_are_not_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each text some thirty bytes stay, where the text and its ids alone would take more than a thousand."""
+    monkeypatch.setattr(store, "IN_MEMORY", 10_000)
+    monkeypatch.setattr(batches, "MOST_ROWS", 64)
+
+    def texts(count: int) -> Iterator[str]:
+        draw = np.random.default_rng(count)
+        return (" ".join(map(str, draw.integers(5, 20, 24))) for _ in range(count))
+
+    def peak(count: int) -> int:
+        tracemalloc.start()
+        with attach(build("llama", num_hidden_layers=1), Numbers()) as reader:
+            over_texts = index.CorpusIndex(reader, texts(count), 0)
+            over_texts.read_all()
+        assert over_texts.n_read == count
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return memory
+
+    peak(100)  # what is loaded once
+    assert peak(1000) - peak(200) < 100 * 800
+
+
 def test_rows_are_drawn_from_all_rows_alike() -> None:
     kept = kept_rows.KeptRows(1, 1, 50)
     draw = np.random.default_rng(0)
@@ -279,6 +320,7 @@ def test_rows_are_drawn_from_all_rows_alike() -> None:
         rows = np.broadcast_to(np.arange(3), shape) / 10 + np.arange(start, start + 20)[:, None, None]
         values = kept_rows.RowValues(np.arange(start, start + 20), rows, np.ones((*shape, 2)), np.ones((*shape, 2)))
         kept.add(0, draw.random(shape), values)
+    kept.arrays()  # all that were offered are there
     texts = kept.text[0, 0]
     np.testing.assert_allclose(kept.activity[0, 0], texts + kept.row[0, 0] / 10, atol=1e-3)
     assert 300 < texts.mean() < 700 and len(set(zip(texts.tolist(), kept.row[0, 0].tolist()))) == 50
@@ -289,9 +331,10 @@ def test_an_interval_over_texts_is_as_wide_as_the_spread_of_their_shares() -> No
     sums = combinations.CombinationSums(1, 1)
     shares = np.random.default_rng(1).uniform(0.4, 0.8, combinations.GROUPS)
     places = sums.places(np.array([1, 0]))
-    masses = np.stack([shares, 1 - shares], axis=1)[None, :, None]  # (1, texts, 1, combinations)
-    sums.add(0, places, np.arange(combinations.GROUPS), np.concatenate([masses, 2 * masses]))
-    sums.add_even(places, np.arange(combinations.GROUPS), np.tile([0.1, 0.9], (combinations.GROUPS, 1)))
+    masses = np.stack([shares, 1 - shares])[:, None]  # (combinations, 1, groups)
+    sums.add(0, 0, places, masses)
+    sums.add(0, 1, places, 2 * masses)
+    sums.add_even(places, np.tile([[0.1], [0.9]], combinations.GROUPS))
     explained = sums.explained(1, 0, 0, 1)
     half = combinations.t_value(combinations.GROUPS - 1) * shares.std(ddof=1) / np.sqrt(combinations.GROUPS)
     np.testing.assert_allclose(explained.shares, [shares.mean(), 1 - shares.mean()])
@@ -301,22 +344,29 @@ def test_an_interval_over_texts_is_as_wide_as_the_spread_of_their_shares() -> No
 def test_a_rule_explains_nothing_that_a_head_that_looks_evenly_has_too() -> None:
     sums = combinations.CombinationSums(1, 1)
     places = sums.places(np.array([1, 2, 0]))
-    sums.add(0, places, np.zeros(1, dtype=int), np.tile([0.3, 0.5, 0.2], (2, 1, 1, 1)))
-    sums.add_even(places, np.zeros(1, dtype=int), np.array([[0.1, 0.6, 0.3]]))
+    of_one_group = np.arange(combinations.GROUPS) == 0
+    sums.add(0, 0, places, np.array([0.3, 0.5, 0.2])[:, None, None] * of_one_group)
+    sums.add_even(places, np.array([0.1, 0.6, 0.3])[:, None] * of_one_group)
     explained = sums.explained(0, 0, 0, 2)
     assert explained.rules == [0] and np.isnan(explained.low).all()
     np.testing.assert_allclose(explained.shares, [0.3, 0.7])
 
 
-def test_the_command_writes_the_same_sealed_file_each_time(folder: Path, capsys) -> None:
+def test_the_command_writes_the_same_each_time_but_for_how_long_it_took(folder: Path, capsys) -> None:
     words = ["atlas", "--corpus", "--data", str(folder.parent / "pairs.tsv"), "--checkpoint", str(folder)]
     assert main([*words, "--seed", "3", "--credit", "written for this test"]) == 0
     path = folder / index.FILE
-    before = path.read_bytes()
+    before = index.read(folder)
     assert "6 texts, " in capsys.readouterr().out and not path.with_name(path.name + index.BEGUN).exists()
     assert main([*words, "--seed", "3", "--credit", "written for this test"]) == 0
-    assert path.read_bytes() == before
     report = index.read(folder)
+    assert before.pop("seconds") > 0 and report.pop("seconds") > 0
+    assert report == before
+    state = path.with_name(path.name + index.BEGUN)
+    index.CorpusIndex(load_translator(str(folder)), PAIRS, 3).read_all(state=state, is_stopped=lambda: True)
+    assert main([*words, "--seed", "3", "--credit", "written for this test", "--resume"]) == 0
+    report = index.read(folder)
+    assert report.pop("seconds") > 0 and report == before
     assert (report["seed"], report["data"], report["credit"]) == (3, "pairs.tsv", "written for this test")
     assert report["command"].startswith("python -m model atlas --corpus ")
     assert sorted(map(tuple, report["texts"])) == sorted(PAIRS)
