@@ -8,8 +8,8 @@ import { Reader } from "../../../viz/web/sheets/reader.js";
 import { atlas } from "../../../viz/web/site/sheets/atlas.js";
 
 const [out, addresses, folder] = process.argv.slice(2);
-const bytes = (name) => new Uint8Array(readFileSync(`${folder}/${name.replaceAll("/", "_")}`));
-const read = (name) => unpack(bytes(name));
+const bytes = (/** @type {string} */ name) => new Uint8Array(readFileSync(`${folder}/${name.replaceAll("/", "_")}`));
+const read = (/** @type {string} */ name) => unpack(bytes(name));
 const sheets = [];
 for (const { language, parameters } of JSON.parse(readFileSync(addresses, "utf8"))) {
   const told = read(`told-${language}`);

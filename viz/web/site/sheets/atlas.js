@@ -2,7 +2,7 @@
 
 import { boardOf, kindsWith, sizesOf } from "./atlas/board.js";
 
-/** @typedef {import("../sheets.js").Given} Given */
+/** @typedef {import("../../sheets/types.js").Given} Given */
 /** @typedef {import("../../sheets/reader.js").Reader} Reader */
 /** @typedef {import("../../sheets/types.js").Control} Control */
 /** @typedef {import("../../sheets/types.js").Part} Part */
@@ -20,7 +20,7 @@ const PARTS = ["tenths", "fails", "numbers", "pairs"]; // of a head over many te
 const VIEWS = { texts, board };
 const MOST_DRAWS = 999;
 
-/** @type {import("../sheets.js").Maker} */
+/** @type {import("../../sheets/types.js").Maker} */
 export async function atlas(reader, given) {
   const { told, say, file } = given;
   const names = Object.keys(told.models);

@@ -2,7 +2,7 @@
 
 import { formatNumber, numberMarks } from "../../../recording/text/sentences.js";
 
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
 /** @typedef {{values: number[][], texts: string[][]}} Numbers  of heads by layer, and how they are written in English */
 /** @typedef {[name: string, about: string, code: string, mark: string]} HeadName  about: with its role */
 /** @typedef {[kind: string, layer: number, head: number]} Place */
