@@ -27,8 +27,8 @@ WORDS = (
         head_view="Head",
         as_it_is="As it is",
         click="Click on a point of a curve, or on a tile, to see that head at that step.",
-    open_head="{kind}, layer {layer}, head {head}: open it",
-    opened="Layer {layer}, head {head}",
+        open_head="{kind}, layer {layer}, head {head}: open it",
+        opened="Layer {layer}, head {head}",
         after_step="after step {step}",
         beside_text="Beside it without warmup",
         text="A text",
@@ -89,11 +89,11 @@ def _film(film: Film) -> dict[str, Any]:
         "answer": film_words.answer(film),
         "end": film_words.how_far(film),
         "scores": film_words.largest_scores(film),
-        "about": here.bump(film) if is_text else film_words.describe(Settings(**film.settings)),
+        "about": film_words.bump(film) if is_text else film_words.describe(Settings(**film.settings)),
         "command": str(film.card.get("command", "")),
         "seconds": say(here.SENTENCES["seconds"], seconds=seconds),
-        "texts": [here.name_of_text(text) for text in film.texts],
-        "marks": here.marks_of(film),
+        "texts": [film_words.name_of_text(text) for text in film.texts],
+        "marks": film_words.marks_of(film),
     }
 
 
