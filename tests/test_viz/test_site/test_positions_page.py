@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model import load_translator
 from model.experiments import positions as experiments
+from model.measures.heads.weights import by_distance, position_kernels
 from tests.support.javascript import node
 from tests.test_app import screen
+from tests.test_app.conftest import save_tiny
 from viz.pages.positions import contents as page
 from viz.pages.positions.encoding import answer
 from viz.pages.positions.page import Sizes
@@ -32,9 +35,13 @@ Sheets = Callable[[Sequence[dict[str, str]]], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def sheets(tmp_path_factory: pytest.TempPathFactory, translators) -> Sheets:
+def sheets(tmp_path_factory: pytest.TempPathFactory) -> Sheets:
     """The sheets of addresses, as the site makes them."""
-    folder = tmp_path_factory.mktemp("positions")
+    return sheets_in(tmp_path_factory.mktemp("positions"))
+
+
+def sheets_in(folder: Path) -> Sheets:
+    """What makes sheets with the checkpoints of here; its files go into a folder."""
     parts = dict(page.files())
     for language in LANGUAGES:
         with using(language):
@@ -42,13 +49,13 @@ def sheets(tmp_path_factory: pytest.TempPathFactory, translators) -> Sheets:
     files = {name: str(folder / name) for name in parts}
     for name, content in parts.items():
         Path(files[name]).write_bytes(content)
-    settings = contents.settings([contents.read_model("en-de")[0]])
-    folders = {"en-de": str(translators["en-de"].folder)}
+    model, translator = contents.read_model("en-de")
+    settings = contents.settings([model])
 
     def make(addresses: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
-        job = {"name": page.NAME, "settings": settings, "files": files, "folders": folders, "addresses": addresses}
+        job = {"name": page.NAME, "settings": settings, "files": files, "addresses": addresses}
         path = folder / "job.json"
-        path.write_text(json.dumps(job), encoding="utf-8")
+        path.write_text(json.dumps(job | {"folders": {"en-de": str(translator.folder)}}), encoding="utf-8")
         finished = node(Path(__file__).with_name("sheets.js"), path)
         assert finished.returncode == 0, finished.stderr
         return json.loads(finished.stdout)
@@ -99,11 +106,33 @@ VIEWS = [
 
 
 def test_every_view_says_what_the_app_says(sheets: Sheets) -> None:
-    for address, sheet in zip(VIEWS, sheets(VIEWS), strict=True):
+    assert_said_as_in_the_app(VIEWS, sheets(VIEWS))
+
+
+def assert_said_as_in_the_app(addresses: Sequence[dict[str, str]], sheets: Sequence[dict[str, Any]]) -> None:
+    """The answer and the small line below it."""
+    for address, sheet in zip(addresses, sheets, strict=True):
         at = screen.open_page("positions.py", **address)
         assert not at.exception and not sheet["missed"], address
         for name, text in (("answer", sheet["answer"]), ("answer-note", sheet["below"])):
             assert TINY.sub("…", screen.framed(at, name)) == TINY.sub("…", text), address
+
+
+@pytest.mark.parametrize("positional", ["alibi", "none"])
+def test_models_whose_positions_are_not_in_the_stream(positional: str, tmp_path: Path, monkeypatch) -> None:
+    """Their heads are drawn by distance; without positions nobody is said to read any."""
+    save_tiny(tmp_path / "en-de", positional=positional)
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    addresses = [{"first": positional}, {"picture": "kernels"}, {"picture": "order", "trained": "1"}]
+    encoding, heads, order = sheets = sheets_in(tmp_path)(addresses)
+    assert_said_as_in_the_app(addresses, sheets)
+    links = [part for part in encoding["left"] if part.get("name") == "read"]
+    assert len(links) == (positional == "alibi")
+    kernel = position_kernels(load_translator(str(tmp_path / "en-de")))[heads["left"][1]["value"].split("-")[0]]
+    _, layer, head = heads["left"][1]["value"].split("-")
+    [line] = heads["right"][0]["panels"][0]["lines"]
+    np.testing.assert_allclose([line["x"], line["y"]], by_distance(kernel[int(layer), int(head)]), atol=1e-4)
+    assert [picture["options"][-1][0] for picture in order["controls"]["right"]] == ["order"]
 
 
 def test_a_head_over_both_orders_is_that_of_python(sheets: Sheets, translators) -> None:

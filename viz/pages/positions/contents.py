@@ -60,7 +60,6 @@ def told() -> dict[str, Any]:
     sentences |= {f"title.{kind}": of_kind.title for kind, of_kind in words.KINDS.items()}
     sentences |= {f"{axis}.{kind}": text for kind in words.KINDS for axis, text in words.axes(kind).items()}
     sentences |= {"learned": words_positions.LEARNED, **WORDS}
-    model = _model()
     return {
         "words": {name: say(text) for name, text in sentences.items()},
         "encodings": {code: {"name": say(name), "about": say(about)} for code, (name, about) in ENCODINGS.items()},
@@ -68,8 +67,8 @@ def told() -> dict[str, Any]:
         "steer": [{"name": say(name), "query": query} for name, query in STEER.items()],
         "rotary": rotary.rotary_model() is not None,
         "text": EXAMPLE,
-        "model": model.name,
-        "own": model.config.positional,
+        "model": _model().name,
+        "own": _config().positional,
         "reads": _reads(),
         "beyond": {name: beyond.encoding_of(name) for name in beyond.context_losses()},
     }
@@ -90,6 +89,11 @@ def _model() -> Translator:
     return cached.loaded_as(Translator, cached.default_checkpoint())
 
 
+def _config() -> Any:
+    """Its configuration: a Transformer's, which alone has positions."""
+    return _model().config
+
+
 def _learned() -> dict[str, Any]:
     """The recorded table, or one that is trained now where there is none."""
     learned = position_results.learn(recorded_positions.N_POSITIONS, recorded_positions.D_MODEL)
@@ -103,7 +107,7 @@ def _shares() -> dict[str, np.ndarray]:
 
 def _reads() -> list[dict[str, Any]]:
     """The heads that read the encoding of the model most, in the example."""
-    if _model().config.positional == "none":
+    if _config().positional == "none":
         return []
     shares = _shares()
     return [
@@ -114,18 +118,21 @@ def _reads() -> list[dict[str, Any]]:
 
 def _kernels() -> dict[str, Any]:
     """What each head makes of positions: scores above the means of their rows, or by distance; the first head."""
-    model = _model()
-    measured = position_results.kernels(model.name)
-    if model.config.positional not in IN_STREAM:
+    config = _config()
+    measured = position_results.kernels(_model().name)
+    offsets = {kind: _of_heads(kernels.usual_offset, of_kind) for kind, of_kind in measured.items()}
+    recorded: dict[str, Any] = {"offsets": offsets, "rows": next(iter(measured.values())).shape[2]}
+    if config.positional not in IN_STREAM:
         strength = {kind: kernels.spread(of_kind) for kind, of_kind in measured.items()}
         lines = {kind: _of_heads(by_distance, of_kind) for kind, of_kind in measured.items()}
-        return {"distances": lines, "first": kernels.strongest(strength)}
+        return {**recorded, "distances": lines, "first": kernels.strongest(strength)}
     scores = {kind: _of_heads(above_row_means, of_kind) for kind, of_kind in measured.items()}
     shares = _shares()
-    return {"kernels": scores, "shares": shares, "first": kernels.strongest(shares), "width": model.config.d_model}
+    first = kernels.strongest(shares)
+    return {**recorded, "kernels": scores, "shares": shares, "first": first, "width": config.d_model}
 
 
-def _of_heads(compute: Callable[[np.ndarray], np.ndarray], of_kind: np.ndarray) -> np.ndarray:
+def _of_heads(compute: Callable[[np.ndarray], Any], of_kind: np.ndarray) -> np.ndarray:
     """Something of the scores (T, S) of each head, float32 (L, H, ...)."""
     return np.array([[compute(head) for head in heads] for heads in of_kind], np.float32)
 

@@ -112,11 +112,16 @@ def _of_distances(kernel: np.ndarray, place: dict) -> Plot:
 
 def _answer(kernel: np.ndarray, name: str) -> str:
     """Where a head would look if all words were alike, as in most rows."""
-    offsets = kernel.argmax(axis=1) - np.arange(len(kernel))
-    values, counts = np.unique(offsets, return_counts=True)
-    offset, count = int(values[counts.argmax()]), int(counts.max())
+    offset, count = usual_offset(kernel)
     line = "before" if offset < 0 else "after" if offset > 0 else "own"
     return say(OF_HEADS[line], name=name, back=abs(offset), n=count, total=len(kernel))
+
+
+def usual_offset(kernel: np.ndarray) -> tuple[int, int]:
+    """How far from a query the key with the largest score (T, S) stands in most rows, below 0 before it; how many."""
+    offsets = kernel.argmax(axis=1) - np.arange(len(kernel))
+    values, counts = np.unique(offsets, return_counts=True)
+    return int(values[counts.argmax()]), int(counts.max())
 
 
 def spread(kernels: np.ndarray) -> np.ndarray:

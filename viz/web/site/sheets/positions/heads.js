@@ -1,7 +1,6 @@
 // What heads make of positions, as recorded: scores between positions, and q·k of a rotary head by offset.
 
 import { encodingTable } from "../../../engine/analysis/encodings.js";
-import { argmax } from "../../../recording/text/numbers.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
 import { wavesOf } from "./encoding.js";
 import { numbered } from "./encodings.js";
@@ -20,6 +19,8 @@ import { headOf, headTiles } from "./tiles.js";
  * @property {Record<string, Float32Array[][][]>} [kernels]
  * @property {Record<string, Float32Array[][][]>} [distances]
  * @property {Record<string, Float32Array[]>} [shares]  how much positions decide where each head looks
+ * @property {Record<string, Float32Array[][]>} offsets  how far from a query each head would look, and in how many rows
+ * @property {number} rows
  * @property {[string, number, number]} first
  * @property {number} [width]  d_model
  */
@@ -66,10 +67,9 @@ export async function kernels(reader, given) {
   const place = headOf(reader, heads, usual);
   const { kind, layer, head } = place;
   const pixels = picturesOf("kernels", heads, scores ? (rows) => signedPixels(rows) : ([, means]) => signedPixels([means]));
-  const name = `${say(`kind.${kind}`)} ${layer}.${head}`;
   return {
     controls: {},
-    ...(scores ? answerOf(scores[kind][layer][head], name, say) : { answer: say("heads.kernels", { model: told.model }) }),
+    answer: answerOf(recorded, place, say),
     below: [recorded.shares && say("heads.share", { text: told.text, share: recorded.shares[kind][layer][head] }), say("heads.mean")].filter(Boolean).join(" "),
     left: [{ type: "note", text: say("heads.kernels", { model: told.model }) }, headTiles(pixels, place, usual, say)],
     right: scores ? ofPositions(scores[kind][layer][head], place, recorded, given) : [ofDistances(distances[kind][layer][head], place, say)],
@@ -78,20 +78,14 @@ export async function kernels(reader, given) {
 
 /**
  * Where a head would look if all words were alike, as in most rows.
- * @param {Float32Array[]} kernel
- * @param {string} name
+ * @param {Recorded} recorded
+ * @param {Place} place
  * @param {Given["say"]} say
  */
-export function answerOf(kernel, name, say) {
-  /** @type {Map<number, number>} */
-  const counts = new Map();
-  kernel.forEach((row, i) => {
-    const offset = argmax(row) - i;
-    counts.set(offset, (counts.get(offset) ?? 0) + 1);
-  });
-  const [[offset, n]] = [...counts].sort(([a, m], [b, k]) => k - m || a - b);
+function answerOf({ offsets, rows }, { kind, layer, head }, say) {
+  const [offset, n] = offsets[kind][layer][head];
   const line = offset < 0 ? "before" : offset > 0 ? "after" : "own";
-  return { answer: say(`heads.${line}`, { name, back: Math.abs(offset), n, total: kernel.length }) };
+  return say(`heads.${line}`, { name: `${say(`kind.${kind}`)} ${layer}.${head}`, back: Math.abs(offset), n, total: rows });
 }
 
 /**
