@@ -14,6 +14,8 @@ const CACHED = 24; // answers
 export class Models {
   /** @type {Map<string, Promise<void>>} */
   #loaded = new Map();
+  /** @type {Engine | null} */
+  #engine = null;
   /** @type {Set<string>} */
   #ready = new Set();
   /** @type {Map<string, any>} */
@@ -26,9 +28,13 @@ export class Models {
   constructor(settings, progress) {
     this.settings = settings;
     this.progress = progress;
-    this.engine = new Engine(startWorker(settings));
     const kernels = Object.entries(settings.kernels).map(([name, text]) => [name, fromBase64(text)]);
     this.kernels = Object.fromEntries(kernels);
+  }
+
+  /** What computes, begun when something is to be computed. */
+  get engine() {
+    return (this.#engine ??= new Engine(startWorker(this.settings)));
   }
 
   /** The model of a name, else the default one. @param {string} name */
