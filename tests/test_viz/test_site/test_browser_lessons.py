@@ -46,7 +46,8 @@ SKETCHED = """() => {
   const colourOf = ({ zmin, zmax, colorscale }, value) => {
     const share = (value - zmin) / (zmax - zmin);
     const next = Math.max(1, colorscale.findIndex(([place]) => place >= share));
-    const [[low, from], [high, to]] = [colorscale[next - 1], colorscale[next]].map(([place, colour]) => [place, rgb(colour)]);
+    const ends = [colorscale[next - 1], colorscale[next]];
+    const [[low, from], [high, to]] = ends.map(([place, colour]) => [place, rgb(colour)]);
     return from.map((part, i) => part + ((to[i] - part) * (share - low)) / (high - low));
   };
   return node.data.flatMap((trace) => {
