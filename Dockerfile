@@ -1,4 +1,4 @@
-# Headlight for a class: the app and nothing else, as a user who may write nowhere but to its home.
+# Headlight for a class: the app and nothing else, as a user who may write to its home and /site only.
 #
 #   docker build -t headlight --build-arg TORCH_INDEX=URL .
 #   docker run -p 127.0.0.1:8501:8501 -e HEADLIGHT_HOSTS=headlight.example.org headlight
@@ -22,7 +22,8 @@ COPY checkpoints checkpoints
 # The user of the image may write no compiled files, and every start would compile these again.
 RUN python -m compileall -q app.py model viz
 
-RUN useradd --create-home headlight
+# /site is where the volume of compose.yaml stands, for the page without a server.
+RUN useradd --create-home headlight && mkdir /site && chown headlight /site
 USER headlight
 
 EXPOSE 8501

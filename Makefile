@@ -4,7 +4,7 @@
 #   make run PORT=9000                        on another port
 #   make run PIP_FLAGS="--extra-index-url .." more flags for pip, for example where to find another torch
 #   make run PYTHON=/path/to/python3          another Python, 3.11 or newer (looked at when .venv is made)
-#   make serve HOSTS=classroom.lan            serve a class: replicas of the app behind the proxy Caddy, docs/serving.md
+#   make serve HOSTS=classroom.lan            serve a class: replicas of the app and the site behind Caddy, docs/serving.md
 #   make serve HOSTS=.. REPLICAS=2 PORT=8080  with two of them, and on that port
 #   make test                                 set up .venv and a browser, run the tests but those marked as slow
 #   make test SLOW=1                          run every test

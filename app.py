@@ -13,7 +13,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import FileResponse
 
-from viz.app import guard, starting
+from viz.app import busy, guard, starting
 from viz.stage import assets
 from viz.ui import language_menu
 from viz.ui.engine import files as engine_files
@@ -50,10 +50,10 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 # Each part of a file is read by another thread: Plotly's five megabytes would be 72 parts, while the model is loaded.
 FileResponse.chunk_size = 1 << 20
-HEAD = guard.SERVER % (assets.root() or "/") + guard.ONE_ENTRY + guard.INTO_POPOVERS + assets.head()
+HEAD = guard.SERVER % (assets.root() or "/") + guard.ONE_ENTRY + guard.INTO_POPOVERS + assets.head() + busy.head()
 app = st.App(
     Path(guard.__file__).with_name("main.py"),
     lifespan=loading,
-    routes=[*assets.routes(), *engine_files.routes()],
+    routes=[*assets.routes(), *engine_files.routes(), *busy.routes()],
     middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, head=HEAD, later=language_menu.SCRIPTS.values())],
 )

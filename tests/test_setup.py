@@ -509,8 +509,8 @@ class TestConfiguration:
         assert match and size == int(match[1]) << 20
 
     def test_what_the_proxy_is_told_in_containers_is_what_make_tells_it(self):
-        variables = set(re.findall(r"\{\$(\w+)\}", (ROOT / "Caddyfile").read_text(encoding="utf-8")))
-        variables |= {replicas.HOSTS, replicas.SECRET}
+        variables = set(re.findall(r"\{\$(\w+)(?::[^}]*)?\}", (ROOT / "Caddyfile").read_text(encoding="utf-8")))
+        variables |= {replicas.HOSTS, replicas.SECRET, replicas.SITE_URL}
         assert set(re.findall(r"^ +([A-Z_]+): ", (ROOT / "compose.yaml").read_text(), re.M)) == variables | {
             "TORCH_INDEX"
         }

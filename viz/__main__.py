@@ -4,7 +4,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,7 @@ def _add_commands(commands: Any) -> None:
     served.add_argument("--hosts", default="", metavar="NAMES", help="by which the class opens it, with commas between")
     served.add_argument("--replicas", default="2", metavar="N", help="processes, 1 to 16; default: %(default)s")
     served.add_argument("--port", default="8080", metavar="PORT", help="of the proxy; default: %(default)s")
+    served.add_argument("--no-site", action="store_true", help="without the page that needs no server beside the app")
     served.set_defaults(run=_serve)
     run = commands.add_parser("run", help="serve the app on this machine, for yourself")
     run.add_argument("--port", default="8501", metavar="PORT", help="default: %(default)s")
@@ -143,14 +144,18 @@ def _site(arguments: argparse.Namespace) -> None:
 
 def _lessons() -> Any:
     """The lessons, whose answers the models that ship compute."""
+    import torch
+
     from viz.pages.lessons import contents
     from viz.site.contents import Lessons
 
-    indexes = {}
-    for language in LANGUAGES:
+    torch.set_num_threads(1)  # as in the app: for models this small more cost more than they bring
+    indexes, states = {}, {}
+    for language, name in LANGUAGES.items():
         with using(language):
             indexes[language] = contents.index(contents.stories())
-    states = {language: dict(contents.files(language)) for language in LANGUAGES}
+            total = 2 * len(contents.codes())  # before a guess, and with the answer
+        states[language] = dict(_counted(contents.files(language), total, f"lessons, {name}"))
     return Lessons(indexes, states, dict(contents.recorded_files()))
 
 
@@ -172,6 +177,15 @@ def _sheets(models: Sequence[str]) -> list[Any]:
     return sheets + [sheet for sheet in (atlas.sheet(models),) if sheet]
 
 
+def _counted(items: Iterable, total: int, what: str) -> Iterator:
+    """Yield items, and say on the terminal how many there have been: in one line where it can be written over."""
+    writes_over = sys.stderr.isatty()
+    for count, item in enumerate(items, 1):
+        yield item
+        if writes_over or count == total:
+            print(f"{what}: {count} of {total}", file=sys.stderr, end="\r" if count < total else "\n", flush=True)
+
+
 def _live(arguments: argparse.Namespace) -> None:
     """Write the stage that translates by itself into one file, and say how large it is."""
     from viz.site import contents, pages
@@ -187,7 +201,7 @@ def _live(arguments: argparse.Namespace) -> None:
 def _serve(arguments: argparse.Namespace) -> None:
     from viz.app.replicas import serve
 
-    serve(arguments.hosts, arguments.replicas, arguments.port)
+    serve(arguments.hosts, arguments.replicas, arguments.port, not arguments.no_site)
 
 
 def _stage(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:

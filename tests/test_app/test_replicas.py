@@ -81,7 +81,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             path = f"{tmp_path}{os.pathsep}{path}"
         first = free_ports()
         process = subprocess.Popen(
-            [sys.executable, "-m", "viz", "serve", "--hosts", NAME, "--port", str(first)],
+            [sys.executable, "-m", "viz", "serve", "--no-site", "--hosts", NAME, "--port", str(first)],
             cwd=ROOT,
             env={**os.environ, "PATH": path},
             stdout=subprocess.DEVNULL,

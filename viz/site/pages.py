@@ -7,26 +7,26 @@ file, from where the page reads it by its name.
 import base64
 import gzip
 import hashlib
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from plotly import offline
 
-from viz.site import contents
+from viz.site import contents, documents, head
 from viz.site.contents import Lessons, Model, Sheet
+from viz.site.head import PREVIEW, hash_of
 from viz.stage import files
 from viz.stage.payload.packing import pack
-from viz.text.language import current, message, say
+from viz.text.language import LANGUAGES, current
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
 SERVICE, SERVICE_MODULE = "service_worker.js", "site/service_worker.js"
 STYLES = ("stage/stage", "plot/plot", "pages/frame", "pages/film", "lessons/lessons", "sheets/sheet", "site/site")
 PLOTLY, FIRST, SHELL = "plotly", "first", "shell"
-ABOUT = message("See where a Transformer looks: every attention map of every head, translated live in your browser.")
-PREVIEW, PICTURE = "preview.webp", Path(__file__).parents[2] / "docs" / "translate.webp"
+PICTURE = Path(__file__).parents[2] / "docs" / "translate.webp"  # for who links to the page
 LIST = "files.txt"  # what a build has written into a folder
+_FOOT = f'<footer class="hl-foot" lang="en"><a href="{documents.FOLDER}/index.html">Documents</a></footer>\n'
 PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
 _POLICY = (
     "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval'; worker-src {worker}; connect-src {connect}; "
@@ -61,12 +61,16 @@ def write_folder(
         if name:
             addresses[name] = path
     settings = contents.settings(models) | {"files": addresses, "worker": worker_name, "service": SERVICE}
-    policy = _POLICY.format(scripts=f"'self' {_hash(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
-    social = ""
+    policy = _POLICY.format(scripts=f"'self' {hash_of(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
     if address and PICTURE.is_file():
         parts[PREVIEW] = PICTURE.read_bytes()
-        social = _social(address)
-    parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>', social).encode()
+    parts |= documents.pages()
+    for language in LANGUAGES:
+        parts[head.page_of(language)] = head.language_page(language, address).encode()
+    script = f'<script src="{script_name}" defer></script>'
+    foot = _FOOT if f"{documents.FOLDER}/index.html" in parts else ""
+    about = head.tags(address) + head.alternates(address)
+    parts["index.html"] = _html(policy, settings, foot + script, about).encode()
     core = [script_name, worker_name, *(addresses[name] for name in (PLOTLY, FIRST, SHELL))]
     parts[SERVICE] = _service_worker(parts, core)
     _replace(folder, parts)
@@ -77,7 +81,8 @@ def _service_worker(parts: Mapping[str, bytes], core: Sequence[str]) -> bytes:
     """What keeps the page for visits without a network: a script that knows its files, and those it begins with."""
     names = sorted(parts)
     version = _digest("".join(f"{name} {_digest(parts[name])}\n" for name in names).encode())
-    build = json.dumps({"version": version, "core": core, "files": names})
+    pages = [head.page_of(language) for language in LANGUAGES]
+    build = json.dumps({"version": version, "core": core, "pages": pages, "files": names})
     return f"self.headlight = {build};\n{files.bundle(SERVICE_MODULE, contents.modules())}".encode()
 
 
@@ -159,7 +164,7 @@ def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
     script, worker = (files.bundle(entry, contents.modules()) for entry in (PAGE, WORKER))
     settings = contents.settings(models, text, beam) | {"language": current()}
     policy = _POLICY.format(
-        scripts=f"{_hash(script)} {_hash(offline.get_plotlyjs())}", worker="blob:", connect="'none'"
+        scripts=f"{hash_of(script)} {hash_of(offline.get_plotlyjs())}", worker="blob:", connect="'none'"
     )
     pieces = {name: _pieces(name, base64.b64encode(data).decode()) for name, data in _resources(models, first).items()}
     weights = [pieces.pop(f"{model.name}/{file}") for file in model.files]
@@ -170,7 +175,7 @@ def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
         f"<script>{script}</script>",
     ]
     parts += weights
-    return _html(policy, settings, "\n".join(parts)).encode()
+    return _html(policy, settings, "\n".join(parts), head.tags()).encode()
 
 
 def _resources(models: Sequence[Model], first: bytes) -> dict[str, bytes]:
@@ -188,10 +193,6 @@ def _named(name: str, content: bytes, suffix: str) -> str:
     return f"{name}-{hashlib.blake2b(content, digest_size=6).hexdigest()}{suffix}"
 
 
-def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
 def _data(name: str, content: str) -> str:
     return f'<script type="text/plain" id="{name}">{content}</script>'
 
@@ -202,29 +203,13 @@ def _pieces(name: str, content: str) -> str:
     return "".join(f'<script type="text/plain" data-file="{name}">{piece}</script>' for piece in pieces)
 
 
-def _social(address: str) -> str:
-    """What others show of a link to an address."""
-    about = {"title": "Headlight", "type": "website", "url": address, "image": f"{address.rstrip('/')}/{PREVIEW}"}
-    tags = "".join(
-        f'<meta property="og:{name}" content="{html.escape(text)}">'
-        for name, text in (about | {"description": say(ABOUT)}).items()
-    )
-    return f'{tags}<meta name="twitter:card" content="summary_large_image">'
-
-
-def _html(policy: str, settings: Mapping[str, object], scripts: str, social: str = "") -> str:
+def _html(policy: str, settings: Mapping[str, object], scripts: str, about: str) -> str:
     style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in STYLES)
     payload = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Headlight</title>'
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="description" content="{html.escape(say(ABOUT))}">{social}'
-        f'<link rel="icon" href="data:image/svg+xml;base64,{_icon()}"><style>{style}</style></head>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">{about}<style>{style}</style></head>\n'
         '<body><noscript>This page needs JavaScript.</noscript><main id="hl-place"></main>\n'
         f"{_data('hl-settings', payload)}\n{scripts}</body></html>\n"
     )
-
-
-def _icon() -> str:
-    return base64.b64encode((Path(__file__).parents[1] / "app" / "icon.svg").read_bytes()).decode()

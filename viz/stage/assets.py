@@ -53,12 +53,17 @@ def _plotly_address() -> str:
     return _address(offline.get_plotlyjs_version(), "plotly.min.js")
 
 
+def address_of(name: str) -> str:
+    """Where browsers fetch a module or a style, by its place below viz/web/."""
+    return _address(VERSION, name)
+
+
 def head() -> str:
     """Tags for the head of every page, which fetch styles, modules and Plotly early."""
     how = {".js": "modulepreload", ".css": "stylesheet"}
     names = [name for name in FILES if name != ALONE and (name in EARLY or name.endswith(".css"))]
-    ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{_address(VERSION, name)}">' for name in names)
-    library = _address(VERSION, "stage/frame/plotly.js")
+    ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{address_of(name)}">' for name in names)
+    library = address_of("stage/frame/plotly.js")
     return (
         f'{ours}<link rel="preload" as="script" data-plotly href="{_plotly_address()}">'
         f'<script>(window.requestIdleCallback ?? setTimeout)(() => import("{library}").then((ours) => ours.plotly())'
@@ -76,7 +81,7 @@ def component(name: str, module: str, shows: str = "show"):
         js=f"""
 let modules;
 export default function (component) {{
-  modules ??= import(new URL("{_address(VERSION, module)}", location.origin).href);
+  modules ??= import(new URL("{address_of(module)}", location.origin).href);
   modules.then((ours) => ours.{shows}(component));
   return () => modules.then((ours) => ours.leave?.(component));
 }}

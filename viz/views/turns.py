@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from model.decoding.protocol import BETWEEN_STEPS
@@ -23,6 +24,15 @@ LOOK = 0.1  # seconds between two looks of somebody who waits, whether the resul
 
 class _Mine(threading.local):
     since: float | None = None  # when this thread got its place
+    waited: float = 0.0  # seconds that its call has waited for all its places so far
+
+
+@dataclass(eq=False)
+class _Ticket:
+    """A thread in the queue."""
+
+    waited: float  # seconds that its call had waited before
+    since: float = field(default_factory=time.monotonic)
 
 
 class Turns:
@@ -34,7 +44,7 @@ class Turns:
         self._free = places
         self._slice = slice
         self._mine = _Mine()
-        self._queue: deque[object] = deque()  # of the threads that wait, the first one first
+        self._queue: deque[_Ticket] = deque()  # of the threads that wait, the first one first
         self._changed = threading.Condition()
 
     @property
@@ -42,12 +52,20 @@ class Turns:
         """How many calls wait for their turn."""
         return len(self._queue)
 
+    @property
+    def longest_wait(self) -> float:
+        """Seconds that a call which waits now has waited since it began, of several the most; 0 where none waits."""
+        with self._changed:
+            now = time.monotonic()
+            return max((ticket.waited + now - ticket.since for ticket in self._queue), default=0.0)
+
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Compute inside the block once a place is free; a turn inside a turn of the thread is the same one."""
         if self._mine.since is not None:
             yield
             return
+        self._mine.waited = 0.0
         self._take()
         hook = BETWEEN_STEPS.set(self.offer)
         try:
@@ -66,7 +84,7 @@ class Turns:
             self._take()
 
     def _take(self) -> None:
-        ticket = object()
+        ticket = _Ticket(self._mine.waited)
         with self._changed:
             self._queue.append(ticket)
             try:
@@ -78,6 +96,7 @@ class Turns:
                 self._queue.remove(ticket)
                 self._changed.notify_all()
         self._mine.since = time.monotonic()
+        self._mine.waited += self._mine.since - ticket.since
 
     def _give(self) -> None:
         self._mine.since = None

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from model.interventions.edits import Edits
 from tests.support import PATIENCE, axe
@@ -21,6 +21,46 @@ visitor = site.visitor
 MEGA = 1_000_000
 BICYCLE = "A man is riding a bicycle down the street."
 CELLS = "Array.from(document.querySelector('.hl-lessons .js-plotly-plot').data[0].z, row => Array.from(row))"
+# Of each trace its colours, and at each place where Plotly draws it the pixels of the sketch: one in the middle of a
+# cell, those around a point of a line.
+SKETCHED = """() => {
+  const node = document.querySelector(".hl-lessons .js-plotly-plot");
+  const { xaxis, yaxis } = node._fullLayout;
+  const { width } = window.sketched.style;
+  const scale = window.sketched.width / parseFloat(width);
+  const { width: all, height } = window.sketched;
+  const { data } = window.sketched.getContext("2d").getImageData(0, 0, all, height);
+  const around = (x, y, reach) => {
+    const left = Math.round(scale * (xaxis._offset + xaxis.d2p(x)));
+    const top = Math.round(scale * (yaxis._offset + yaxis.d2p(y)));
+    const steps = Array.from({ length: 2 * reach + 1 }, (_, i) => i - reach);
+    const starts = steps.flatMap((down) => steps.map((right) => 4 * ((top + down) * all + left + right)));
+    return starts.map((start) => Array.from(data.slice(start, start + 3)));
+  };
+  const paper = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const rgb = (colour) => {
+    paper.fillStyle = colour;
+    paper.fillRect(0, 0, 1, 1);
+    return Array.from(paper.getImageData(0, 0, 1, 1).data.slice(0, 3));
+  };
+  const colourOf = ({ zmin, zmax, colorscale }, value) => {
+    const share = (value - zmin) / (zmax - zmin);
+    const next = Math.max(1, colorscale.findIndex(([place]) => place >= share));
+    const ends = [colorscale[next - 1], colorscale[next]];
+    const [[low, from], [high, to]] = ends.map(([place, colour]) => [place, rgb(colour)]);
+    return from.map((part, i) => part + ((to[i] - part) * (share - low)) / (high - low));
+  };
+  return node.data.flatMap((trace) => {
+    if (trace.z) {
+      const cells = Array.from(trace.z).flatMap((row, i) => Array.from(row, (value, j) => [value, i, j]));
+      const shown = cells.filter(([value]) => !Number.isNaN(value));
+      return shown.map(([value, i, j]) => [[colourOf(trace, value)], [around(j, i, 0)]]);
+    }
+    if (!trace.line || !String(trace.mode).includes("lines")) return [];
+    const colours = node.data.map(({ line }) => rgb(line.color));
+    return [[colours, Array.from(trace.x, (x, i) => around(Number(x), Number(trace.y[i]), 2))]];
+  });
+}"""
 PICTURE = ".hl-lessons :is(.hl-stage[data-ready], .main-svg, .hl-head-board)"
 
 
@@ -34,9 +74,6 @@ def opened(page: Page, address: str, code: str, **parameters: str) -> None:
 @pytest.mark.long
 def test_every_card_is_drawn_and_answered_as_in_the_app_without_weights(visitor, address) -> None:
     page, requests = visitor.page, visitor.requests
-    opened(page, address, "attention-1")
-    sent = sum(len(request.response().body()) for request in requests if "plotly" not in request.url)
-    assert sent < MEGA
     for code, (name, number) in CARDS.items():
         card = LESSONS[name].cards[number - 1]
         opened(page, address, code)
@@ -45,6 +82,28 @@ def test_every_card_is_drawn_and_answered_as_in_the_app_without_weights(visitor,
         expect(page.locator(".hl-answer")).to_have_text(f"Right. {told}")
         expect(page.locator(PICTURE).first).to_be_visible(timeout=PATIENCE)
     assert not [request.url for request in requests if "safetensors" in request.url]
+
+
+@pytest.mark.parametrize("code", ["attention-1", "masks-1"])
+def test_the_first_picture_is_there_before_plotly_and_looks_the_same(visitor, address, code: str) -> None:
+    page, requests = visitor.page, visitor.requests
+    routes: list[Route] = []
+    page.route("**/plotly*", lambda route: routes.append(route))
+    page.goto(f"{address}#page=lessons&lesson={code}")
+    expect(page.locator(".hl-lessons .hl-sketch")).to_be_visible(timeout=PATIENCE)
+    milliseconds = page.evaluate("performance.now()")
+    sent = sum(len(request.response().body()) for request in requests if "plotly" not in request.url)
+    print(f"{code}: the first picture after {sent} bytes and {milliseconds:.0f} ms")
+    assert sent < MEGA
+    page.evaluate("window.sketched = document.querySelector('.hl-lessons .hl-sketch')")
+    while not routes:
+        page.wait_for_timeout(20)
+    routes[0].continue_()
+    expect(page.locator(".hl-lessons .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".hl-sketch")).to_have_count(0)
+    for colours, pixels in page.evaluate(SKETCHED):
+        distances = np.abs(np.array(pixels)[:, :, None] - np.array(colours)[None, None]).max(-1)
+        assert distances.min((1, 2)).max() <= 6, code  # of 255, at each place that Plotly draws
 
 
 def test_heads_are_switched_by_the_engine_and_a_link_leads_on(visitor, address, translators) -> None:

@@ -104,6 +104,25 @@ def test_long_work_lets_short_work_pass_and_goes_on() -> None:
         assert done == expected
 
 
+def test_how_long_somebody_waits_counts_all_places_of_a_call() -> None:
+    queue, seen = Turns(1, slice=0.0), []
+
+    def come() -> None:
+        with queue.turn():
+            queue.offer()  # the other one waits again: this place is given back, and waited for once more
+
+    assert queue.longest_wait == 0
+    competitor = threading.Thread(target=come, daemon=True)
+    with queue.turn():
+        competitor.start()
+        until(lambda: queue.longest_wait >= 0.05)
+        queue.offer()
+        until(lambda: queue.waiting == 1)
+        seen.append(queue.longest_wait)
+    competitor.join(PATIENCE)
+    assert seen[0] >= 0.05 and queue.longest_wait == 0
+
+
 def test_a_turn_inside_a_turn_is_the_same_one() -> None:
     queue, order = Turns(1), []
 

@@ -5,6 +5,7 @@ import { button, dress, el, setChildren } from "../stage/frame/dom.js";
 import { inks } from "../stage/map/inks.js";
 import { onPage } from "../stage/frame/page_colours.js";
 import { loadedPlotly, plotly } from "../stage/frame/plotly.js";
+import { painted, sketch } from "../stage/map/sketch.js";
 import { table } from "../stage/frame/menus.js";
 import { FigureHeads } from "./heads.js";
 
@@ -47,6 +48,7 @@ export class Plot {
   constructor(library = plotly) {
     this.library = library;
     this.node = /** @type {PlotElement} */ (/** @type {unknown} */ (el("div", { role: "img" })));
+    this.canvas = el("canvas.sketch#sketch", { "aria-hidden": "true" });
     this.box = el("div.scrolled", this.node);
     this.note = el("p", { role: "status", hidden: true });
     this.button = button("plain.seldom", "", () => this.showTable(!this.grid));
@@ -87,20 +89,38 @@ export class Plot {
     }
     this.putInBox(node, true);
     node.style.height = `${height}px`;
+    const { language: locale, words, stamp } = message;
+    const data = onThisPage(message.data, style.color);
+    const layout = { ...message.layout, ...this.look(message, style, width), height };
+    if (!loadedPlotly() && this.sketch(data, layout, locale)) await painted();
     const library = await this.library().catch(() => null);
-    const { language: locale, words, data, layout, stamp } = message;
+    if (!library) this.canvas.remove();
     this.note.textContent = words.missing;
     this.note.hidden = Boolean(library);
     if (!library) this.now = null;
     if (!library || now !== this.now) return; // a newer figure is drawn, or Plotly is missing
     const config = { ...CONFIG, locale, locales: { [locale]: { dictionary: words.zoomed } } };
-    await library.react(node, onThisPage(data, style.color), { ...layout, ...this.look(message, style, width), height }, config);
+    await library.react(node, data, layout, config);
+    this.canvas.remove();
     node.dataset.stamp = stamp;
     if (this.isListening) return;
     this.isListening = true;
     node.on("plotly_click", ({ points: [{ curveNumber: curve, x, y, customdata }] }) => {
       if (this.message?.clicks) this.click("clicked", { curve, x, y, customdata });
     });
+  }
+
+  /**
+   * Draws a figure before Plotly is there; false where it has to wait for that.
+   * @param {Trace[]} data
+   * @param {import("../recording/pictures/looks.js").Layout} layout  with its width
+   * @param {string} language
+   */
+  sketch(data, layout, language) {
+    const { color, family, size } = layout.font;
+    const axes = sketch(this.canvas, data, layout, { color, family, size }, language);
+    if (axes) this.node.prepend(this.canvas);
+    return Boolean(axes);
   }
 
   /**

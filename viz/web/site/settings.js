@@ -37,6 +37,8 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {string} [service] of a folder: the address of what keeps it for visits without a network
  */
 
+const FIRST_PICTURE = 2000; // ms
+
 /** @param {string} id */
 const textOf = (id) => document.getElementById(id)?.textContent ?? "";
 
@@ -85,12 +87,16 @@ export async function readFile({ files }, name, progress = () => {}) {
   return inflate(await fetchBytes(new URL(files[name], document.baseURI).href, progress));
 }
 
-/** Has the browser keep a folder for visits without a network, where it can. @param {Settings} settings */
+/**
+ * Has the browser keep a folder for visits without a network, where it can: once the first picture has had time to come.
+ * @param {Settings} settings
+ */
 export function keepOffline({ service }) {
   if (!service || !("serviceWorker" in navigator)) return;
   const register = () => navigator.serviceWorker.register(service).catch(() => {}); // over plain http there is none
-  if (document.readyState === "complete") register();
-  else addEventListener("load", register, { once: true });
+  const later = () => setTimeout(register, FIRST_PICTURE);
+  if (document.readyState === "complete") later();
+  else addEventListener("load", later, { once: true });
 }
 
 /** @param {Settings} settings */

@@ -13,15 +13,25 @@ export const base = new URL("../../../../", import.meta.url); // below which the
 /** @type {Record<string, import("./message.js").Parameters>} */
 const memories = {}; // what was open when the visitor left, of translations and of texts alone
 
+let awaited = 0; // answers of the server
+
+/** How many answers of the server are waited for. */
+export const answersAwaited = () => awaited;
+
 /**
  * @template T
  * @param {URL} address
  * @param {(answer: Response) => Promise<T>} decode
  */
 export async function fetchFrom(address, decode) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(String(answer.status));
-  return decode(answer);
+  awaited += 1;
+  try {
+    const answer = await fetch(address);
+    if (!answer.ok) throw new Error(String(answer.status));
+    return await decode(answer);
+  } finally {
+    awaited -= 1;
+  }
 }
 
 /**

@@ -11,11 +11,12 @@ const WIDTH = 10; // of the bar, in pixels
  * Round numbers in a range: 1, 2 or 5 times a power of ten apart.
  * @param {number} low
  * @param {number} high
+ * @param {number} steps  between them at most
  * @returns {number[]}
  */
-export function roundTicks(low, high) {
-  const power = 10 ** Math.floor(Math.log10((high - low) / STEPS));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => (high - low) / size <= STEPS + 0.001) ?? power;
+export function roundTicks(low, high, steps = STEPS) {
+  const power = 10 ** Math.floor(Math.log10((high - low) / steps));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => (high - low) / size <= steps + 0.001) ?? power;
   const first = Math.ceil(low / step - 0.001);
   const count = Math.floor(high / step + 0.001) - first + 1;
   return Array.from({ length: count }, (_, i) => (first + i) * step);

@@ -5,8 +5,10 @@ import { CellTexts } from "./cell_texts.js";
 import { hoverBoxes } from "./cells.js";
 import { ColourBar } from "./colour_bar.js";
 import { el } from "../frame/dom.js";
+import { loadedPlotly } from "../frame/plotly.js";
 import { thinLabels } from "../../recording/pictures/looks.js";
 import { onPage } from "../frame/page_colours.js";
+import { painted, sketch } from "./sketch.js";
 import { MapWindow } from "./window.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -44,6 +46,7 @@ export class LargeMap {
   isOfTokens = false;
   isListening = false;
   ticket = {};
+  /** @type {Layout} where the axes stand that are drawn: of Plotly, or of a sketch */ axes = {};
 
   /** @param {Stage} stage @param {import("../main/state.js").VersionName} version */
   constructor(stage, version) {
@@ -56,6 +59,7 @@ export class LargeMap {
     this.texts = new CellTexts();
     this.titles = new AxisTitles();
     this.colours = new ColourBar();
+    this.canvas = el("canvas.sketch#sketch", { "aria-hidden": "true" });
     const overPlot = [this.texts.box, this.titles.rows, this.titles.columns, this.colours.box];
     this.box = el("div.map#map", this.node, overPlot, this.row, this.column, this.window.box);
   }
@@ -88,7 +92,7 @@ export class LargeMap {
   /** The row and column under a pointer, or null. @param {PointerEvent} event @returns {[number, number] | null} */
   cellAt({ clientX, clientY }) {
     if (!this.isOfTokens) return null;
-    const { xaxis, yaxis } = this.node._fullLayout;
+    const { xaxis, yaxis } = this.axes;
     const { left, top } = this.node.getBoundingClientRect();
     const place = (/** @type {Layout} */ axis, /** @type {number} */ pixel) => {
       const isInside = pixel >= 0 && pixel < axis._length;
@@ -106,7 +110,7 @@ export class LargeMap {
    * @param {number} column
    */
   frame(mark, row, column) {
-    const { xaxis, yaxis } = this.node._fullLayout;
+    const { xaxis, yaxis } = this.axes;
     const inside = (/** @type {Layout} */ axis, /** @type {number} */ edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
     const side = (/** @type {Layout} */ axis, /** @type {number} */ index) => {
       const edges = [index - 0.5, index + 0.5];
@@ -135,22 +139,58 @@ export class LargeMap {
   /** Draws a picture; false where Plotly could not be fetched. @param {Look} look @param {Rows} z @param {Extra} extra */
   async draw(look, z, extra) {
     const ticket = (this.ticket = {});
+    if (!loadedPlotly() && this.sketch(look, z, extra)) await painted();
     const library = await this.stage.host.plotly().catch(() => null);
-    if (!library) return false;
+    if (!library) {
+      this.canvas.remove();
+      return false;
+    }
     if (ticket !== this.ticket) return true; // a newer picture is drawn
     this.rendered = this.figure(look, z, extra);
     this.isOfTokens = false; // cells are where they were until it is drawn
     const data = this.rendered.data.map((trace) => ({ ...trace, showscale: false })); // the page has a bar of its own
-    const { layout, texts } = this.rendered;
+    const { layout } = this.rendered;
     await library.react(this.node, data, look.titles ? withoutTitles(layout) : layout, CONFIG);
     if (ticket !== this.ticket) return true;
-    this.titles.draw(look.titles ?? [], layout, extra.font.size / 12);
-    this.texts.draw(texts, this.rendered.data[0], this.node._fullLayout);
-    this.colours.draw(this.rendered.data[0] ?? {}, this.node._fullLayout, this.stage.language);
-    this.isOfTokens = z.length === look.hover?.rows.length;
+    this.canvas.remove();
+    this.box.style.minHeight = "";
+    this.drawAround(look, z, extra, this.node._fullLayout);
     if (!this.isListening) this.listen();
-    this.light(...this.lit);
     return true;
+  }
+
+  /**
+   * Draws a picture before Plotly is there; false where it has to wait for that.
+   * @param {Look} look
+   * @param {Rows} z
+   * @param {Extra} extra
+   */
+  sketch(look, z, extra) {
+    this.rendered = this.figure(look, z, extra);
+    const { data, layout } = this.rendered;
+    const axes = sketch(this.canvas, data, look.titles ? withoutTitles(layout) : layout, extra.font, this.stage.language);
+    if (!axes) return false;
+    this.box.prepend(this.canvas);
+    this.box.style.minHeight = `${extra.size.height}px`; // what stands below stays there
+    this.drawAround(look, z, extra, axes);
+    return true;
+  }
+
+  /**
+   * Draws what stands over and around a picture.
+   * @param {Look} look
+   * @param {Rows} z
+   * @param {Extra} extra
+   * @param {Layout} axes  where they stand
+   */
+  drawAround(look, z, extra, axes) {
+    const { data, layout, texts } = this.rendered;
+    this.axes = axes;
+    this.titles.draw(look.titles ?? [], layout, extra.font.size / 12);
+    this.texts.draw(texts, data[0], axes);
+    this.colours.draw(data[0] ?? {}, axes, this.stage.language);
+    this.isOfTokens = z.length === look.hover?.rows.length;
+    this.light(...this.lit);
   }
 
   listen() {
