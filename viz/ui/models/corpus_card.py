@@ -4,24 +4,22 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from model.interventions.edits import Head
 from viz import theme
-from viz.figures import bars
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
-from viz.ui.models import corpus_rows, heads_roles, hypothesis_card, points_card
+from viz.ui.models import corpus_histograms, corpus_rows, heads_roles, hypothesis_card, points_card
 from viz.views.results import corpus_results
 from viz.views.results.corpus_results import Corpus, rule_name
 from viz.views.results.heads_results import Source
-from viz.views.snippets import Origin, Plot, program, snippet
+from viz.views.snippets import Origin
 
 PARTS = messages(
-    tenths="Texts from every tenth",
-    fails="Where every rule fails",
+    tenths="Every tenth",
+    fails="Where rules fail",
     numbers="Distributions",
     pairs="Pairs of words",
     points="Points",
@@ -32,24 +30,6 @@ BARS = {"written": message("of what it writes"), "weight": message("of its weigh
 LEAST_SHARE = 0.03  # of a bar, below which a rule has no part of its own
 NAMED = 0.16  # of a bar, from which its name stands in it
 DRAW = "corpus-draw"  # in the session: how often other rows were asked for
-DISTRIBUTIONS = messages(
-    activity="How much it writes, by the stream that it is added to",
-    distance="Distance, key minus query",
-    largest="Largest weight of a row",
-    spread="Spread of a row (1: even)",
-)
-HISTOGRAM = """
-import numpy as np
-from viz.figures import bars
-
-figure = bars(
-    np.array($values)[:, None],
-    $bins,
-    value=$value,
-    token_axis=$axis,
-)
-figure.show()
-"""
 
 
 def answer(corpus: Corpus, head: Head, name: str) -> None:
@@ -78,15 +58,19 @@ def answer(corpus: Corpus, head: Head, name: str) -> None:
 
 
 def show(corpus: Corpus, head: Head, here: Any, origin: Origin) -> None:
-    """The bars of a head and one of its pictures; `here` is the visitor's own text as an index has it, or None."""
-    st.html("".join(bar_html(corpus, head, measure) for measure in BARS))
+    """One of the pictures of a head; `here` is the visitor's own text as an index has it, or None.
+
+    The bars of what explains the head stand above texts; other pictures take their room.
+    """
     with frame.controls("corpus"):
         part = controls.choose_view(PARTS, "over-texts")
         draw = st.session_state.setdefault(DRAW, 0)
         if part in ("tenths", "fails"):
             st.button(say("Draw others"), key="draw-others", on_click=draw_others)
+    if part in ("tenths", "fails"):
+        st.html("".join(bar_html(corpus, head, measure) for measure in BARS))
     if part == "numbers":
-        show_distributions(corpus, head, origin)
+        corpus_histograms.show(corpus, head, here, origin)
     elif part == "pairs":
         show_pairs(corpus, head)
     elif part == "points":
@@ -180,69 +164,14 @@ def show_failures(corpus: Corpus, head: Head, draw: int) -> None:
 
 def show_here(corpus: Corpus, head: Head, here: Any) -> None:
     """In which tenth each row of the visitor's own text falls."""
-    if here is None:
-        return
-    try:
-        active = corpus_results.activity_here(corpus.model, here, head)
-        queries, _ = corpus.lines(here, head.kind)
-    except ValueError:  # too long to be read with its translation
-        return
-    words = [
-        f"{corpus_rows.plain(queries[row])} {corpus_results.tenth_of(corpus, head, value)}"
-        for row, value in active.items()
-    ]
-    if words:
+    numbers, tokens = corpus_rows.of_own_text(corpus, head, here)
+    if numbers is not None:
+        words = [
+            f"{token} {corpus_results.tenth_of(corpus, head, value)}" for token, value in zip(tokens, numbers.activity)
+        ]
         frame.note(
             say("Your sentence, each token with the tenth that its row falls in: {words}", words=" · ".join(words))
         )
-
-
-def show_distributions(corpus: Corpus, head: Head, origin: Origin) -> None:
-    """Histograms of how active rows are, of distance, largest weight and spread."""
-    histograms = histograms_of(corpus, head)
-    titles = {}
-    plots = {}
-    for name, (values, labels, value) in histograms.items():
-        axis = DISTRIBUTIONS[name]
-        figure = bars(np.array(values)[:, None], labels, value=value, token_axis=axis, say=say)
-        code = snippet(HISTOGRAM, values=values, bins=labels, value=value, axis=axis)
-        plots[f"corpus-{name}"] = Plot(say(axis), origin.note, figure, program(code))
-        titles[f"corpus-{name}"] = (say(axis), "")
-    names = list(plots)
-    for pair in (names[:2], names[2:]):
-        frame.pictures({name: plots[name] for name in pair}, titles=titles, is_map=False, fills=False)
-
-
-def histograms_of(corpus: Corpus, head: Head) -> dict[str, tuple[list[float], list[str], str]]:
-    """By name the shares of a histogram, what its bins are called, and what is counted."""
-    bins = corpus.report["bins"]
-    rows = message("share of rows")
-    axis = bins["activity"]
-    counts = np.array(corpus.of_head("activity", head), dtype=float)
-    names = [f"{10 ** (axis['from'] + place / axis['per_decade']):.2g}" for place in range(len(counts))]
-    used = np.flatnonzero(counts)
-    reach = slice(used.min(), used.max() + 1) if len(used) else slice(0, 1)
-    result = {"activity": (as_shares(counts)[reach], names[reach], rows)}
-    starts = bins["distance"]
-    distances = corpus.report["kinds"][head.kind]["distance"]["written"][head.layer][head.head]
-    labels = [distance_label(start, end) for start, end in zip(starts, [*starts[1:], None])]
-    result["distance"] = distances, labels, message("share of what is written")
-    for name in ("largest", "spread"):
-        counts = np.array(corpus.of_head(name, head), dtype=float)
-        result[name] = as_shares(counts), [f"{place / len(counts):.2g}" for place in range(len(counts))], rows
-    return result
-
-
-def as_shares(counts: np.ndarray) -> list[float]:
-    """Counts as shares of their sum."""
-    return np.round(counts / max(counts.sum(), 1), 4).tolist()
-
-
-def distance_label(start: int, end: int | None) -> str:
-    """What a bin of distances is called; the last is open."""
-    if end is None:
-        return f"≥ {start}"
-    return str(start) if end == start + 1 else f"{start} … {end - 1}"
 
 
 def show_pairs(corpus: Corpus, head: Head) -> None:
@@ -263,13 +192,19 @@ def show_pairs(corpus: Corpus, head: Head) -> None:
 def show_about(corpus: Corpus) -> None:
     """Where an index comes from."""
     report = corpus.report
-    if "command" not in report:
-        return
+    values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
     with st.popover(say("How this was measured"), type="tertiary"):
-        line = message("{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}")
-        values = {"texts": report["texts_read"], "tokens": report["tokens"], "seed": report["seed"]}
-        shared.write_small(say(line, credit=report.get("credit", ""), **values), "corpus-report")
-        st.code(report["command"], language="bash", wrap_lines=True)
+        if corpus.texts is None:
+            line = message("{texts:,} texts, {tokens:,} tokens, drawn with seed {seed}. {credit}")
+            shared.write_small(say(line, credit=report.get("credit", ""), **values), "corpus-report")
+            st.code(report["command"], language="bash", wrap_lines=True)
+        else:
+            line = message("{texts:,} texts, {tokens:,} tokens, measured in this session. {source}")
+            line = say(line, source=corpus.texts.credit or corpus.texts.name, **values)
+            if report["texts_left_out"]:
+                left_out = message("{n:,} of the texts could not be read: too long or too short for this model.")
+                line += " " + say(left_out, n=report["texts_left_out"])
+            shared.write_small(line, "corpus-report")
 
 
 MEASURES = {"unexplained": message("under no rule (share of what is written)")}

@@ -6,8 +6,10 @@ from typing import Any
 
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
+from model.measures.corpus.row_numbers import RowNumbers
 from viz.stage import words as stage_words
 from viz.ui import language_menu
+from viz.views.results import corpus_results
 from viz.views.results.corpus_results import Corpus
 from viz.views.view import View, pin_of, place_of_head
 
@@ -105,3 +107,15 @@ def plain(token: str) -> str:
     """A token as a word in a sentence."""
     [label] = stage_words.unique_labels([token])
     return label.removeprefix("Ġ").strip() or label
+
+
+def of_own_text(corpus: Corpus, head: Head, here: Any) -> tuple[RowNumbers | None, list[str]]:
+    """What a head does in the rows of the visitor's own text, and their tokens; None where it cannot be read."""
+    if here is None:
+        return None, []
+    try:
+        numbers = corpus_results.rows_here(corpus.model, here, head)
+        queries, _ = corpus.lines(here, head.kind)
+    except ValueError:  # too long to be read with its translation
+        return None, []
+    return (numbers, [plain(queries[row]) for row in numbers.rows]) if len(numbers.rows) else (None, [])

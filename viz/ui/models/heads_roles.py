@@ -187,6 +187,13 @@ def board_of(source: Source, kinds: Sequence[str], measure: str, other: Source |
     return Board(numbers.ravel()[order].reshape(-1, n_heads), [places[at] for at in order], True, code)
 
 
+def equally_wide(source: Source, kinds: Sequence[str], head: Head) -> list[str]:
+    """The kinds with as many heads in a layer as that of a head, or as the first: the rows of one board."""
+    widths = {kind: np.shape(source.kinds[kind]["role"])[1] for kind in kinds}
+    width = widths.get(head.kind, widths[kinds[0]])
+    return [kind for kind in kinds if widths[kind] == width]
+
+
 def show_board(
     source: Source,
     kinds: Sequence[str],
@@ -201,12 +208,13 @@ def show_board(
 ) -> None:
     """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
 
+    Where kinds have different numbers of heads in a layer, those are drawn that have as many as the kind of the head.
     `name`: of a measure that is not one of MEASURES.
 
     The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
     `below`: pixels of what stands under the board and its sentence; the board takes what the window leaves above it.
     """
-    board = board_of(source, kinds, measure, other, sort)
+    board = board_of(source, equally_wide(source, kinds, head), measure, other, sort)
     rows = board.row_names(source)
     is_high = len(rows) > HIGH
 
@@ -298,7 +306,8 @@ def ranked(source: Source, measure: str, head: Head) -> str:
 
 def rank_of(source: Source, measure: str, head: Head) -> tuple[int, int]:
     """Which a head is by a measure, the largest first, and among how many."""
-    every = source.table(measure, source.having(measure, list(source.kinds)))
+    kinds = source.having(measure, list(source.kinds))
+    every = np.concatenate([np.ravel(source.kinds[kind][measure]) for kind in kinds])
     value = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
     return int((every > value).sum()) + 1, every.size
 

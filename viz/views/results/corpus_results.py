@@ -10,11 +10,12 @@ import streamlit as st
 
 from model.adapters.readers.reader import Reader
 from model.interventions.edits import Head
-from model.measures.corpus import edges, index, points
+from model.measures.corpus import edges, index, points, row_numbers
 from model.measures.corpus.hypothesis import EdgeTexts
 from model.measures.corpus.sources import Source as TextSource
 from model.measures.corpus.sources import source_of
-from model.storage.checkpoint import checkpoints_folder
+from model.running.translator import Translator
+from model.storage.checkpoint import by_direction, checkpoints_folder
 from viz.text.language import message, say
 from viz.views import cached
 from viz.views.results.heads_results import Source
@@ -48,13 +49,36 @@ numbers = index.numbers_of_heads(report)
 """
 
 
+SHIPPED = 200  # texts of an index that ships, which any model can read
+POINTS_WORK = 4e9  # texts by parameters of the model that are read for points: about a second's work
+LEAST_OF_POINTS = 20  # texts
+
+
+@dataclass(frozen=True)
+class TextSet:
+    """Texts over which a visitor has heads measured.
+
+    Attributes:
+        texts: lines; of translators pairs.
+        name: of the file that they are from; "" of others.
+        n_lines: how many texts the file has.
+        credit: who wrote the texts, and under which licence, where they ship.
+    """
+
+    texts: list[Any]
+    name: str = ""
+    n_lines: int = 0
+    credit: str = ""
+
+
 @dataclass(frozen=True)
 class Corpus:
-    """An index of a model, and its strong edges where these are there."""
+    """An index of a model, its strong edges where these are there, and its texts where it does not ship."""
 
     model: str
     report: dict[str, Any]
     edge_file: edges.Edges | None = None
+    texts: TextSet | None = None
     numbers: Mapping[str, dict[str, np.ndarray]] = field(init=False)  # by kind and measure (L, H)
 
     def __post_init__(self) -> None:
@@ -97,7 +121,7 @@ class Corpus:
             role = roles.kinds[kind]["role"] if roles and kind in roles.kinds else best
             kinds[kind] = {**numbers, "role": role, "divergence": None}
         layers = {kind: values["layers"] for kind, values in self.report["kinds"].items()}
-        return Source(kinds, "numbers", snippet(INDEX), layers)
+        return Source(kinds, "numbers", "" if self.texts else snippet(INDEX), layers)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -117,12 +141,49 @@ def has_index(checkpoint: str) -> bool:
     return (checkpoints_folder() / checkpoint / index.FILE).is_file()
 
 
+def shipped_texts(model: str) -> TextSet | None:
+    """Texts of an index that ships, for another model: of a translator pairs in its direction, else English lines.
+
+    None where there is no such index, or it cannot be used.
+    """
+    loaded = cached.translator(model)
+    card = loaded.card if isinstance(loaded, Translator) else {}
+    return _shipped_texts(str(checkpoints_folder()), card.get("source", "en"), card.get("target", ""))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _shipped_texts(folder: str, source: str, target: str) -> TextSet | None:
+    """The texts in the checkpoints of a folder; without a `target` one side of the pairs."""
+    for languages, names in by_direction()[0].items():
+        if source not in languages or (target or source) not in languages:
+            continue
+        for name in filter(has_index, names):
+            path = checkpoints_folder() / name
+            try:
+                report, edge_file = index.read(path), edges.read(edges.beside(path / index.FILE))
+            except ValueError:
+                continue
+            if report is None or edge_file is None:
+                continue
+            sides = [languages.index(language) for language in (source, target) if language]
+            chosen = [tuple(pair[side] for side in sides) for pair in edge_file.texts[:SHIPPED]]  # drawn at random
+            texts = chosen if target else [text for (text,) in chosen]
+            return TextSet(texts, credit=report["credit"].partition(";")[0])  # then what that model was trained on
+    return None
+
+
 @cached.cache_results(64)
-def activity_here(model: str, text: Any, head: Head) -> dict[int, float]:
-    """How active each row of a head is in one text, by the number of the row."""
-    of_text = index.CorpusIndex(cached.translator(model), [text], 0)
-    of_text.read_batch()
-    return of_text.rows_of_text(head.kind, head.layer, head.head)
+def rows_here(model: str, text: Any, head: Head) -> row_numbers.RowNumbers:
+    """What a head does in the rows of one text; errors as in `row_numbers.read_rows`."""
+    return in_turn(row_numbers.read_rows)(cached.translator(model), text, head)
+
+
+def step_of_points(corpus: Corpus) -> int:
+    """Of which part of the texts that `points.sample` draws points are read: every n-th, fewer of large models."""
+    model = cached.translator(corpus.model).model
+    n_parameters = sum(parameter.numel() for parameter in model.parameters())
+    n_drawn = min(len(corpus.report["texts"]), points.MOST_TEXTS)
+    return max(1, min(round(n_drawn * n_parameters / POINTS_WORK), n_drawn // LEAST_OF_POINTS))
 
 
 @cached.cache_results(16)
