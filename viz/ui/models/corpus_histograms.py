@@ -99,9 +99,10 @@ def histograms_of(corpus: Corpus, head: Head, numbers: RowNumbers | None) -> dic
     result = {"activity": Histogram(shares, names, rows, here - reach[0])}
     starts = bins["distance"]
     distances = corpus.report["kinds"][head.kind]["distance"]["written"][head.layer][head.head]
-    labels = [distance_label(start, end) for start, end in zip(starts, [*starts[1:], None])]
+    labels = [f"≤ {starts[1] - 1}"]
+    labels += [distance_label(start, end) for start, end in zip(starts[1:], [*starts[2:], None])]
     here = (np.searchsorted(starts, numbers.distance, side="right") - 1).clip(min=0) if numbers else none
-    result["distance"] = Histogram(distances, labels, message("share of what is written"), here)
+    result["distance"] = Histogram(distances, labels, message("share written"), here)
     for name in ("largest", "spread"):
         counts = np.array(corpus.of_head(name, head), dtype=float)
         labels = [f"{place / len(counts):.2g}" for place in range(len(counts))]
@@ -119,4 +120,4 @@ def distance_label(start: int, end: int | None) -> str:
     """What a bin of distances is called; the last is open."""
     if end is None:
         return f"≥ {start}"
-    return str(start) if end == start + 1 else f"{start} … {end - 1}"
+    return str(start) if end == start + 1 else f"{start}…{end - 1}"

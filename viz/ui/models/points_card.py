@@ -31,6 +31,7 @@ CLASSES = {
 }
 NAMED = 4  # rules with a colour of their own
 PLACE = "corpus-point"  # in the session: model, head, side and number of the point that was clicked
+LEAST = 240  # pixels of the picture in a low window
 UNDER = 104  # pixels for what stands below the picture
 AXES = message("component 1"), message("component 2")
 CODE = """
@@ -82,7 +83,7 @@ def show(corpus: Corpus, head: Head, origin: Origin) -> None:
     def clicked(point: int) -> None:
         st.session_state[PLACE] = corpus.model, head, side, point
 
-    frame.pictures({"corpus-points": plot}, on_click=clicked, is_map=False, below=UNDER)
+    frame.pictures({"corpus-points": plot}, on_click=clicked, is_map=False, below=UNDER, least=LEAST)
     *of_point, number = st.session_state.get(PLACE, (None, 0))
     if of_point == [corpus.model, head, side] and number < len(of_head.places):
         st.html(corpus_rows.list_html([point_html(corpus, head, side, texts, of_head, number)]))

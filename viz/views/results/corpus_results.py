@@ -50,7 +50,7 @@ numbers = index.numbers_of_heads(report)
 
 
 SHIPPED = 200  # texts of an index that ships, which any model can read
-POINTS_WORK = 4e9  # texts by parameters of the model that are read for points: about a second's work
+POINTS_WORK = 1.2e9  # texts by parameters of the model that are read for points: about half a second of one core
 LEAST_OF_POINTS = 20  # texts
 
 
