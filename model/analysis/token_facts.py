@@ -77,7 +77,7 @@ class TokenTable:
         for row, text in enumerate(texts):
             ids[row, : len(text)] = [self._numbers[name] for name in text]
         special, punctuation, ends, opening, straight, low = self._flags[:, ids]
-        for row in np.flatnonzero(low.any(axis=1)):
+        for row in np.flatnonzero(low.any(axis=1)).tolist():
             opening[row, closing_quotes(texts[row])] = False
         is_odd = np.cumsum(straight, axis=1) % 2 == 1  # of straight quotes the first opens, the second closes
         opening = np.where(straight, is_odd, opening)

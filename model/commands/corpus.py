@@ -44,9 +44,9 @@ def make_index(args: Namespace) -> None:
         print(f"{state}: {report['texts_read']} texts are counted; --resume goes on")
         raise KeyboardInterrupt
     print(*summary(report), sep="\n")
-    of_run = {"seconds": float(f"{corpus_index.seconds:.3g}")}
-    of_run["texts_of"] = dict(zip((path.name for path in args.data), counts))
-    reports.write(out, about(args) | of_run | report)
+    seconds = float(f"{corpus_index.seconds:.3g}")
+    texts_of = dict(zip((path.name for path in args.data), counts))
+    reports.write(out, about(args) | {"seconds": seconds, "texts_of": texts_of} | report)
     edges_file = edges.beside(out)
     edges.write(edges_file, corpus_index.edges())
     print(out, edges_file, sep="\n")

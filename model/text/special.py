@@ -48,9 +48,10 @@ class Vocabulary:
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """The tokens of ids; a ValueError names one that is not in the vocabulary."""
+        size = len(self)
         for index in ids:
-            if not 0 <= index < len(self):
-                raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
+            if not 0 <= index < size:
+                raise ValueError(f"token ids must be 0 to {size - 1}, got {index}")
         return [self._tokens[index] for index in ids]
 
     def pieces(self, text: str) -> list[str]:
