@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +12,7 @@ from model.films import shipped
 from model.training.sweeps.grid import GridCell
 from tests.support import PATIENCE, axe
 from tests.test_viz.test_site import test_browser_site as site
+from viz.pages.lessons import contents
 from viz.pages.training import grid
 from viz.views.results import grid_results
 
@@ -132,48 +134,16 @@ def test_a_film_plays_and_a_click_opens_a_head_at_its_step(visitor, address) -> 
     expect(page.get_by_test_id("film-slider")).to_be_visible()
 
 
-def test_encodings_are_chosen_and_their_waves_by_keyboard(visitor, address) -> None:
+def test_what_lessons_link_to_is_there(visitor, address) -> None:
     page = visitor.page
-    opened(page, address, "positions", "length=20")
-    answer = page.get_by_test_id("answer")
-    lines = page.locator(".hl-sheet-legend span")
-    expect(lines).to_have_text(["dimension 0", "dimension 1", "dimension 16", "dimension 32"])
-    page.get_by_role("button", name="dimension 0, position 0: 0.000").focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        page.keyboard.press(key)
-    expect(lines).to_have_text([f"dimension {n}" for n in (0, 1, 3, 16, 32)])
-    assert "dimensions=0.1.16.32.3" in page.url
-    page.get_by_role("radio", name="paper's formula").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("radio", name="literal loop")).to_be_focused()
-    expect(answer).to_contain_text("Here the place matters, too")
-    page.get_by_test_id("control-width").get_by_role("slider").focus()
-    page.keyboard.press("Home")
-    expect(lines).to_have_text([f"dimension {n}" for n in (0, 1, 3)])
-    assert "width=8" in page.url and "first=literal_loop" in page.url
-    page.go_back()
-    page.go_back()
-    expect(answer).to_contain_text("Any two positions 5 apart have the product")
-
-
-def test_the_weights_come_once_another_sentence_is_shuffled(visitor, address) -> None:
-    page = visitor.page
-    opened(page, address, "positions", "picture=order")
-    answer = page.get_by_test_id("answer")
-    expect(answer).to_contain_text("Both orders give the same translation: “Ein Mann fährt")
-    assert not [request.url for request in visitor.requests if "safetensors" in request.url]
-    page.get_by_role("textbox").fill("Where is my brother?")
-    expect(answer).to_contain_text("“Wo", timeout=PATIENCE)
-    assert [request.url for request in visitor.requests if "safetensors" in request.url]
-    titles = page.locator(".hl-sheet-map > .hl-picture-title")
-    expect(titles.first).to_have_text("“Where is my brother?”")
-    page.get_by_role("tab", name="as trained").click()
-    expect(answer).to_contain_text(" becomes “")
-    expect(page.get_by_role("textbox")).to_have_value("Where is my brother?")
-    page.get_by_role("radio", name="Cross, layer 2, head 2").click()
-    expect(page.locator(".hl-sheet-right")).to_contain_text("Cross-attention, layer 2, head 2")
-    assert "kind=cross" in page.url and "trained=1" in page.url
-    page.get_by_role("textbox").fill(" ")
-    expect(page.get_by_test_id("stage-sheet-warning")).to_contain_text("Showing the last one that worked.")
-    expect(titles.first).to_have_text("“Where is my brother?”")
+    for story in contents.LESSONS.values():
+        for card in story.cards:
+            name, query = card.picture.link()
+            if name not in ADDRESSES:
+                continue
+            opened(page, address, name, urlencode(query))
+            expect(page.get_by_test_id("answer")).not_to_be_empty()
+            expect(page.get_by_test_id("stage-sheet-warning")).to_be_hidden()
+    page.goto(f"{address}#page=lessons&lesson=emergence-1")
+    page.locator(".hl-lesson-bar a").click()
+    expect(page.get_by_test_id("film-curves")).to_be_visible()
