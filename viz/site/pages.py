@@ -20,7 +20,7 @@ from viz.stage import files
 from viz.stage.payload.packing import pack
 from viz.text.language import LANGUAGES, current
 
-PAGE, WORKER = "site/main.js", "engine/worker.js"
+PAGE, WORKER, SHEETS = "site/main.js", "engine/worker.js", "site/sheets.js"
 SERVICE, SERVICE_MODULE = "service_worker.js", "site/service_worker.js"
 STYLES = ("stage/stage", "plot/plot", "pages/frame", "pages/film", "lessons/lessons", "sheets/sheet", "site/site")
 PLOTLY, FIRST, SHELL = "plotly", "first", "shell"
@@ -50,8 +50,10 @@ def write_folder(
     folder is removed, by the list that it wrote.
     """
     script, worker = (files.bundle(entry, contents.modules()).encode() for entry in (PAGE, WORKER))
-    parts = {_named("headlight", script, ".js"): script, _named("engine", worker, ".js"): worker}
-    script_name, worker_name = parts
+    later = files.bundle_later(SHEETS, PAGE, contents.modules()).encode()
+    names = {"headlight": script, "engine": worker, "sheets": later}
+    parts = {_named(name, content, ".js"): content for name, content in names.items()}
+    script_name, worker_name, sheets_name = parts
     addresses = {}
     for name, content in _resources(models, first).items():
         addresses[name] = _named(name, content, ".bin")
@@ -60,7 +62,12 @@ def write_folder(
         parts[path] = content
         if name:
             addresses[name] = path
-    settings = contents.settings(models) | {"files": addresses, "worker": worker_name, "service": SERVICE}
+    settings = contents.settings(models) | {
+        "files": addresses,
+        "worker": worker_name,
+        "sheets": sheets_name,
+        "service": SERVICE,
+    }
     policy = _POLICY.format(scripts=f"'self' {hash_of(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
     if address and PICTURE.is_file():
         parts[PREVIEW] = PICTURE.read_bytes()
@@ -71,7 +78,7 @@ def write_folder(
     foot = _FOOT if f"{documents.FOLDER}/index.html" in parts else ""
     about = head.tags(address) + head.alternates(address)
     parts["index.html"] = _html(policy, settings, foot + script, about).encode()
-    core = [script_name, worker_name, *(addresses[name] for name in (PLOTLY, FIRST, SHELL))]
+    core = [script_name, worker_name, sheets_name, *(addresses[name] for name in (PLOTLY, FIRST, SHELL))]
     parts[SERVICE] = _service_worker(parts, core)
     _replace(folder, parts)
     return sum(map(len, parts.values()))

@@ -68,6 +68,25 @@ def plotly() -> bytes:
 
 def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
     """A module of `files` and all that it imports as one script, which browsers also run from a file."""
+    return f'"use strict";\nconst modules = {{}};\n{_join(_scripts(entry, files))}'
+
+
+def bundle_later(entry: str, first: str, files: Mapping[str, bytes]) -> str:
+    """As `bundle`, for a page that runs the script of `first` already: what that has comes from there.
+
+    What the module exports is then `self.headlightLater`.
+    """
+    known = _scripts(first, files)
+    ours = {name: script for name, script in _scripts(entry, files).items() if name not in known}
+    return f'"use strict";\n{_join(ours)}self.headlightLater = modules["{entry}"];\n'
+
+
+def _join(scripts: Mapping[str, str]) -> str:
+    return "".join(scripts.values()).replace("</script", "<\\/script")
+
+
+def _scripts(entry: str, files: Mapping[str, bytes]) -> dict[str, str]:
+    """A module and all that it imports, each as a script that puts what it exports into `modules`, by name."""
     scripts: dict[str, str] = {}
 
     def add(name: str) -> None:
@@ -90,7 +109,7 @@ def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
         scripts[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
     add(entry)
-    return f'"use strict";\nconst modules = {{}};\n{"".join(scripts.values())}'.replace("</script", "<\\/script")
+    return scripts
 
 
 @cache

@@ -1,12 +1,13 @@
 // Begins the page without a server, from its folder or from one file.
 
 import { compress } from "../stage/frame/file.js";
+import { el } from "../stage/frame/dom.js";
 import { loadedPlotly } from "../stage/frame/plotly.js";
 import { App } from "./app.js";
 import { LessonsPage } from "./lessons.js";
 import { Models } from "./models.js";
 import { keepOffline, readFile, readSettings } from "./settings.js";
-import { SheetPage } from "./sheets.js";
+import { Speech } from "./speech.js";
 import { fragment } from "./view/address.js";
 import { pagesOf } from "./view/pages.js";
 import { LESSONS } from "./view/view.js";
@@ -21,8 +22,12 @@ const models = new Models(settings, (model, received) => {
 let shell;
 /** @type {ReturnType<typeof loadPlotly> | undefined} */
 let library;
-/** @type {App | LessonsPage | SheetPage | undefined} */
+/** @type {App | LessonsPage | import("./sheets.js").SheetPage | undefined} */
 let app;
+/** @type {ReturnType<typeof loadSheets> | undefined} */
+let sheets;
+/** The newest visit to a page whose script is not there yet. */
+let visit = {};
 
 /** Runs Plotly, whose hash the policy of the page names. */
 async function loadPlotly() {
@@ -47,19 +52,48 @@ const host = {
   },
 };
 
+/** The pages that are sheets, whose script comes once one is opened. @returns {Promise<typeof import("./sheets.js")>} */
+function loadSheets() {
+  const script = document.createElement("script");
+  script.src = settings.sheets ?? "";
+  return new Promise((resolve, reject) => {
+    script.onload = () => resolve(/** @type {any} */ (self).headlightLater);
+    script.onerror = () => reject(new Error("The script of the page could not be fetched."));
+    document.head.append(script);
+  });
+}
+
+/** Opens a page that is a sheet. @param {string} name */
+async function arriveAtSheet(name) {
+  const ours = (visit = {});
+  try {
+    const { SheetPage } = await (sheets ??= loadSheets());
+    if (visit === ours) put(new SheetPage(/** @type {any} */ (name), settings, models, host, arrive));
+  } catch (error) {
+    console.error(error);
+    sheets = undefined; // may be tried again
+    const { say } = new Speech(settings, fragment().get("lang"));
+    if (visit === ours) document.getElementById("hl-place")?.append(el("p.alert", { role: "alert" }, say("sheet_not_fetched")));
+  }
+}
+
 /** The name of the part of the page that has the focus. */
 const focusedPart = () => document.activeElement?.closest("[data-testid]")?.getAttribute("data-testid");
 
 /** Makes the page of the address: at first, and when the visitor goes back or forward. */
 function arrive() {
-  const { name, isSheet } = pagesOf(settings).find((page) => page.name === fragment().get("page")) ?? {};
-  const isLessons = name === LESSONS;
-  if (isLessons && app instanceof LessonsPage && app.revisit()) return;
-  if (name && app instanceof SheetPage && app.revisit(name)) return;
+  const { name = "", isSheet } = pagesOf(settings).find((page) => page.name === fragment().get("page")) ?? {};
+  if (app && "revisit" in app && app.name === name && app.revisit(name)) return;
+  visit = {};
+  if (isSheet) arriveAtSheet(name);
+  else put(name === LESSONS ? new LessonsPage(settings, models, host, arrive) : new App(settings, models, host, arrive));
+}
+
+/** Puts a page in the place of the one before. @param {NonNullable<typeof app>} page */
+function put(page) {
   const partName = focusedPart();
   app?.leave();
-  if (isSheet) app = new SheetPage(/** @type {any} */ (name), settings, models, host, arrive);
-  else app = isLessons ? new LessonsPage(settings, models, host, arrive) : new App(settings, models, host, arrive);
+  app = page;
   document.getElementById("hl-place")?.replaceChildren(...app.nodes);
   const part = partName && document.querySelector(`[data-testid="${partName}"]`);
   const focused = part && (part.querySelector('[aria-selected="true"]') ?? part);
