@@ -4,6 +4,7 @@ from typing import Any
 
 from model.config import DEFAULT_CHECKPOINT
 from model.results.translation import SIDES
+from model.running.translator import Translator
 from viz.stage.payload.packing import pack
 from viz.text import words
 from viz.text.language import messages, say
@@ -73,7 +74,7 @@ def recorded(left_out: str) -> bytes:
 
 def told() -> dict[str, Any]:
     """What the page says and what it is made of, in the language of here."""
-    card = cached.translator(DEFAULT_CHECKPOINT).card
+    card = cached.loaded_as(Translator, DEFAULT_CHECKPOINT).card
     return {
         "words": {name: say(text) for name, text in (SENTENCES | WORDS).items()},
         "model": DEFAULT_CHECKPOINT,
