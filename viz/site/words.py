@@ -17,6 +17,7 @@ WORDS = messages(
     compare="Compare",
     lessons="Lessons",
     pages="Pages",
+    documents="Documents",
     language="Language",
     theme="Light or dark",
     sentence_in="{language} sentence",
