@@ -18,7 +18,7 @@ from viz.stage import files
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "docs"
-FIRST = "README.md"
+FIRST, START = "README.md", f"{FOLDER}/index.html"
 _OTHERS = ("CONTRIBUTING.md", "CHANGELOG.md")
 _SCROLLED = {
     "<pre>": '<pre tabindex="0">',
@@ -140,11 +140,12 @@ def _html(name: str, body: str, titles: Mapping[str, str]) -> str:
         f"{html.escape(title if other != FIRST else 'Start')}</a></li>"
         for other, title in titles.items()
     )
+    title = titles[name] if name == FIRST else f"{titles[name]} · Headlight"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"{head.tags(title=f'{titles[name]} · Headlight')}<script>{_THEME}</script><style>{style}</style></head>\n"
+        f"{head.tags(title=title)}<script>{_THEME}</script><style>{style}</style></head>\n"
         f'<body class="document"><header><a class="brand" href="../index.html">Headlight</a></header>\n'
         f'<nav aria-label="Documents"><ul>{items}</ul></nav>\n<main>{body}</main></body></html>\n'
     )

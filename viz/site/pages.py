@@ -26,7 +26,6 @@ STYLES = ("stage/stage", "plot/plot", "pages/frame", "pages/film", "lessons/less
 PLOTLY, FIRST, SHELL = "plotly", "first", "shell"
 PICTURE = Path(__file__).parents[2] / "docs" / "translate.webp"  # for who links to the page
 LIST = "files.txt"  # what a build has written into a folder
-_FOOT = f'<footer class="hl-foot" lang="en"><a href="{documents.FOLDER}/index.html">Documents</a></footer>\n'
 PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
 _POLICY = (
     "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval'; worker-src {worker}; connect-src {connect}; "
@@ -75,9 +74,10 @@ def write_folder(
     for language in LANGUAGES:
         parts[head.page_of(language)] = head.language_page(language, address).encode()
     script = f'<script src="{script_name}" defer></script>'
-    foot = _FOOT if f"{documents.FOLDER}/index.html" in parts else ""
     about = head.tags(address) + head.alternates(address)
-    parts["index.html"] = _html(policy, settings, foot + script, about).encode()
+    if documents.START in parts:
+        settings["documents"] = documents.START
+    parts["index.html"] = _html(policy, settings, script, about).encode()
     core = [script_name, worker_name, sheets_name, *(addresses[name] for name in (PLOTLY, FIRST, SHELL))]
     parts[SERVICE] = _service_worker(parts, core)
     _replace(folder, parts)

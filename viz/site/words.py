@@ -21,6 +21,7 @@ WORDS = messages(
     training="Warm-up",
     atlas="Head atlas",
     pages="Pages",
+    documents="Documents",
     language="Language",
     theme="Light or dark",
     sentence_in="{language} sentence",

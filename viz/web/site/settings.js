@@ -35,6 +35,7 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {Record<string, string>} [files] of a folder: addresses by name
  * @property {string} [worker] of a folder: its address
  * @property {string} [sheets] of a folder: the address of the script of the pages that are sheets
+ * @property {string} [documents] of a folder: the first of its documents
  * @property {string} [service] of a folder: the address of what keeps it for visits without a network
  */
 

@@ -27,6 +27,7 @@ export function header(page, selected) {
     el("h1.brand", "Headlight"),
     tabs(words, "pages", "page", names, selected, ({ page: name }) => page.visit(name)),
     el("span.space"),
+    settings.documents && el("a#documents", { href: settings.documents }, say("documents")),
     select(languages, speech.language, speak, { ...labelAttributes(say("language")), "data-testid": "stage-language" }),
     button("plain.sign#theme", "◐", () => page.turnTheme(), labelAttributes(say("theme"))),
   );

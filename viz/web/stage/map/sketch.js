@@ -17,6 +17,7 @@ const DASHES = /** @type {Record<string, number[]>} */ ({ dash: [9, 9], dot: [3,
 const BAR = 0.8; // of the distance between two bars
 const BESIDE = 4; // pixels between an axis and its names
 const TITLE = 14; // pixels of the type of titles that have no size of their own
+const UNSEEN = 300; // milliseconds after which nobody looks
 const SAMPLE = 26; // pixels of a line in the legend
 
 /** A text of Plotly without its tags. @param {unknown} text */
@@ -70,8 +71,12 @@ export function sketch(canvas, data, layout, font, language) {
   return { ...axes, font };
 }
 
-/** Resolves once what was drawn is seen: only then is Plotly fetched. */
-export const painted = () => new Promise((resolve) => (document.hidden ? resolve(null) : afterPainting(() => resolve(null))));
+/** Resolves once what was drawn is seen, which is when Plotly may be fetched; or soon, where nobody looks. */
+export const painted = () =>
+  new Promise((resolve) => {
+    afterPainting(() => resolve(null));
+    setTimeout(() => resolve(null), UNSEEN); // browsers paint no page in the background, and no frame out of sight
+  });
 
 /** Whether all axes are those of one picture: a second pair only lies over the first, as around maps. @param {Layout} layout */
 function isOnePanel(layout) {
