@@ -1,5 +1,6 @@
 """What is known of heads over thousands of texts: the index of a checkpoint, or one that was made here."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ from viz.views.results.indexed_heads import tenth_of as tenth_of
 from viz.views.turns import in_turn
 
 SHIPPED = 200  # texts of an index that ships, which any model can read
-POINTS_WORK = 1.2e9  # texts by parameters of the model that are read for points: about half a second of one core
+POINTS_WORK = 3e10  # tokens times parameters that are read for points: about a second of one core
 LEAST_OF_POINTS = 20  # texts
 
 
@@ -115,8 +116,9 @@ def step_of_points(corpus: Corpus) -> int:
     """Of which part of the texts that `points.sample` draws points are read: every n-th, fewer of large models."""
     model = cached.translator(corpus.model).model
     n_parameters = sum(parameter.numel() for parameter in model.parameters())
+    n_tokens = corpus.report["tokens"] / corpus.report["texts_read"]  # of a text
     n_drawn = min(len(corpus.report["texts"]), points.MOST_TEXTS)
-    return max(1, min(round(n_drawn * n_parameters / POINTS_WORK), n_drawn // LEAST_OF_POINTS))
+    return max(1, min(math.ceil(n_drawn * n_tokens * n_parameters / POINTS_WORK), n_drawn // LEAST_OF_POINTS))
 
 
 @cached.cache_results(16)
