@@ -19,6 +19,7 @@ from tests.support.messages import browser_state, unpack
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.stage import assets
+from viz.ui import sheets
 from viz.ui.plot import plot
 from viz.views.view import OPTIONS
 
@@ -27,7 +28,7 @@ VIEWS = {
     "atlas.py": ("part", ["board", "scatter", "alike", "contribution", "rollout", "alignment", "table"]),
     "masks.py": ("show", ["both", "head", "sentences", "code", "numbers", "blocked"]),
     "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
-    "training.py": ("section", ["schedules", "here"]),  # without a grid in the folder of checkpoints
+    "training.py": ("section", ["", "here"]),  # the others are drawn by a browser
     "models.py": ("models-show", ["one", "words", "lengths"]),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
 }
@@ -128,6 +129,12 @@ def component(at: AppTest, key: str) -> dict[str, Any]:
     components = {part.proto.id.rsplit("-", 1)[-1]: part for part in at.get("bidi_component")}
     assert key in components, f"no component {key!r}; there are {sorted(components)}"
     return json.loads(components[key].proto.json)
+
+
+def sheet(at: AppTest) -> dict[str, Any] | None:
+    """What a page that a browser draws is given (`SheetMessage` in viz/web/sheets/app.js); None of another page."""
+    parts = [part for part in at.get("bidi_component") if part.proto.component_name == sheets.COMPONENT]
+    return unpack(parts[0].proto.bytes) if parts else None
 
 
 def models(at: AppTest) -> Selectbox:
@@ -251,6 +258,12 @@ def tiles(at: AppTest, key: str) -> dict[str, Any]:
     (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith(f"-{key}")]
     payload = unpack(part.proto.bytes)
     return {tile["code"]: tile for tile in payload["tiles"]} | {"selected": payload["selected"]}
+
+
+def leave_sheet(at: AppTest, **parameters: str) -> AppTest:
+    """Chooses in a page that a browser draws what Streamlit draws; returns the page, after it ran again."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.component_name == sheets.COMPONENT]
+    return _trigger(at, part.proto.id, "left", parameters)
 
 
 def choose_tile(at: AppTest, key: str, code: str) -> AppTest:

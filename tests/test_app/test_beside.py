@@ -22,11 +22,13 @@ from tests.test_app.test_open_page import WHOLE
 from viz.figures import Figure
 from viz.figures.figure import titled
 from viz.pages.pitfalls.demos import PITFALLS
+from viz.pages.training import contents as training
 from viz.ui import explore
 from viz.views.snippets import Plot
 
 SENTENCE = 'The animal\'s street is "too" {tired} $5$ </script>\\.'
 DECODER = "decoder_self"
+CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 OFF = Edits(off=(Head("cross", 1, 2), Head("encoder_self", 0, 1)), uniform=(Head("decoder_self", 0, 3),)).code
 FORCED = Edits(forced=(Force(0, 1, 0.8, ((1, 2),)),), cells=(Cell("cross", 0, 1, False),)).code
 
@@ -131,6 +133,28 @@ PAGES = [
 @pytest.mark.parametrize(("page", "query", "expected"), first_quick(PAGES, 2))
 def test_a_page(offered, page, query, expected):
     check(screen.open_page(page, **query), offered, *expected)
+
+
+SHEETS = [  # pages that a browser draws: their parts, and parameters of addresses
+    (training, {}),
+    (
+        training,
+        {"noam-warmup": "500", "kept": "256-100-2", "against": "step_decay", "epoch": "50"},
+    ),
+    (training, {"grid-runs": "3.40.2", "grid-step": "100", "grid-kind": "decoder_self", "layer": "1", "head": "2"}),
+]
+
+
+@pytest.mark.parametrize(("page", "asked"), first_quick(SHEETS, 2))
+def test_a_sheet(monkeypatch: pytest.MonkeyPatch, page, asked):
+    monkeypatch.setattr(go.Figure, "show", lambda figure: None)
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(CHECKPOINTS))
+    plots = page.plots(asked)
+    assert plots
+    for name, plot in plots.items():
+        assert plot.title and plot.note, name
+        assert run(plot.code) == plot.figure, name
+        assert plot.figure.table and all(len(sentence) > 5 for sentence in plot.figure.table.in_words()), name
 
 
 def test_the_search_tree(offered):

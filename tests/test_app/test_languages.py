@@ -15,6 +15,7 @@ from tests.test_app import screen
 from viz.stage import words as stage_words
 from viz.text import extract, language
 from viz.text.language import LANGUAGES
+from viz.ui import sheets
 
 EXAMPLES = (  # in the language of the model
     "The game was released in",
@@ -26,6 +27,7 @@ EXAMPLES = (  # in the language of the model
 )
 # What has the same name in all languages, and the checkpoints of these tests.
 NAMES = re.compile(r"\b(?:headlight|d_model|top-[kp]|bleu|chrf|[abc]-[\w-]+|toys/test|inf)\b", flags=re.IGNORECASE)
+DRAWN = ("headlight_lessons", sheets.COMPONENT)  # pages that a browser draws
 WORD = re.compile(r"[A-Za-z]{3,}")
 pytestmark = pytest.mark.usefixtures("all_systems")
 
@@ -48,6 +50,10 @@ def page_texts(at: AppTest) -> Iterator[tuple[str, str]]:
             continue
         if element.type == "bidi_component" and proto.id.endswith("-stage"):
             yield from stage_texts(messages.browser_state(proto.bytes))
+        if element.type == "bidi_component" and proto.component_name in DRAWN:
+            message = messages.unpack(proto.bytes)
+            for words in (message["words"], message.get("told", {}).get("words", {})):
+                yield from ((f"word {name}", re.sub(r"\{\w+(:[^}]*)?\}", "", text)) for name, text in words.items())
         if hostile.is_figure(element):
             yield from labels(screen.decode_figure(element), f"figure {proto.id.split('-', 2)[2]}")
         for name in ("body", "label", "help", "markdown", "placeholder", "text", "tooltip"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import itertools
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,22 +43,29 @@ def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def told(at) -> dict[str, Any]:
+    """What a browser is told of the board."""
+    assert not at.exception
+    message = screen.sheet(at)
+    assert message
+    return message["told"]["since"]
+
+
 def answer_text(at) -> str:
-    answers = [part.proto.body for part in at.get("html") if "hl-answer" in part.proto.body]
-    return html.unescape(" ".join([*answers, *(text.value for text in at.info)]))
+    return " ".join(told(at)[name] for name in ("answer", "below", "progress"))
 
 
 @pytest.mark.slow
 def test_without_a_board_there_is_no_section_of_it(checkpoints: Path) -> None:
     at = screen.open_page("training.py")
-    assert "since" not in screen.tiles(at, "section-tiles") and not at.exception
+    assert not at.exception and "since" not in screen.sheet(at)["told"]["tiles"]
 
 
 def test_a_finished_board_has_two_dots_per_change_and_says_what_each_is_worth(checkpoints: Path) -> None:
     write_board(checkpoints, FINALS)
     at = screen.open_page("training.py", section="since")
-    assert not at.exception and not at.warning and not at.info
-    figure = screen.figure(at, "since")
+    assert not told(at)["progress"]
+    figure = told(at)["figure"]
     assert list(FINALS) == list(CHANGES)
     for seed, trace in enumerate(figure["data"]):
         np.testing.assert_allclose(screen.values(trace["x"]), [both[seed] for both in FINALS.values()])
@@ -80,10 +87,10 @@ def test_a_finished_board_has_two_dots_per_change_and_says_what_each_is_worth(ch
 def test_a_board_that_is_still_trained_shows_the_runs_that_are_there(checkpoints: Path, n_runs: int) -> None:
     write_board(checkpoints, dict(itertools.islice(((name, both[:1]) for name, both in FINALS.items()), n_runs)))
     at = screen.open_page("training.py", section="since")
-    assert not at.exception and f"{n_runs} of 12 runs are there" in answer_text(at)
-    assert ("since" in screen.charts(at)) == (n_runs > 0)
+    assert f"{n_runs} of 12 runs are there" in answer_text(at)
+    assert bool(told(at)["figure"]) == (n_runs > 0)
     if n_runs:
-        (trace,) = screen.figure(at, "since")["data"]
+        (trace,) = told(at)["figure"]["data"]
         assert len(screen.values(trace["x"])) == n_runs
     assert ("noise is not known yet" in answer_text(at)) == (n_runs > 1)
 
@@ -99,4 +106,5 @@ def test_a_damaged_board_is_one_sentence(checkpoints: Path) -> None:
     (checkpoints / FOLDER).mkdir()
     (checkpoints / FOLDER / FILE).write_text("{}")
     at = screen.open_page("training.py", section="since")
-    assert not at.exception and len(at.warning) == 1 and "since" not in screen.charts(at)
+    message = screen.sheet(at)
+    assert not at.exception and message and message["told"]["problems"]["since"].endswith(".")

@@ -10,7 +10,7 @@ from tests.support.layout import settle
 from tests.support.repeated import first_quick
 from viz.app.menu import MENU
 
-DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .hl-lesson-tile"
+DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .hl-lesson-tile, .hl-sheet[data-ready]"
 PATHS = [file.split("/")[0] for pages in MENU.values() for file in pages]
 # Views beside those that pages open with: a film that has come to a step.
 VIEWS = ["translate?step=2"]

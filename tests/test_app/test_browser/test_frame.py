@@ -39,14 +39,15 @@ PLACES = """() => {
     return { left, top, right, bottom };
   };
   // A note of two lines takes its room from the picture above it.
-  const pictures = document.querySelectorAll('.js-plotly-plot, .st-key-frame-fill, .hl-two-lines');
+  const pictures = document.querySelectorAll('.js-plotly-plot, .st-key-frame-fill, .hl-two-lines, .hl-sheet-plot');
   const plots = Array.from(pictures, node => node.getBoundingClientRect().bottom);
   const size = query => getComputedStyle(document.querySelector(query)).fontSize;
   const notes = document.querySelector('.st-key-frame-notes')?.getBoundingClientRect().height ?? 0;
   return {
     notes: notes && notes + 16,
-    question: box('.st-key-frame-question'), answer: box('.hl-answer'), left: box('.st-key-frame-small'),
-    right: box('.st-key-frame-large'), bottom: Math.max(...plots),
+    question: box('.st-key-frame-question, .hl-sheet-question'), answer: box('.hl-answer'),
+    left: box('.st-key-frame-small, .hl-sheet-left > .hl-sheet-parts'),
+    right: box('.st-key-frame-large, .hl-sheet-right > .hl-sheet-parts'), bottom: Math.max(...plots),
     sizes: { answer: size('.hl-answer'), title: size('.hl-picture-title'), note: size('.hl-note') },
   };
 }"""
@@ -54,9 +55,9 @@ PLACES = """() => {
 
 LESSON_PLACES = PLACES
 for place, own in {
-    ".st-key-frame-question": ".hl-lesson-question",
-    ".st-key-frame-small": ".hl-lesson-left",
-    ".st-key-frame-large": ".hl-lesson-right",
+    ".st-key-frame-question, .hl-sheet-question": ".hl-lesson-question",
+    ".st-key-frame-small, .hl-sheet-left > .hl-sheet-parts": ".hl-lesson-left",
+    ".st-key-frame-large, .hl-sheet-right > .hl-sheet-parts": ".hl-lesson-right",
 }.items():
     LESSON_PLACES = LESSON_PLACES.replace(f"'{place}'", f"'{own}'")
 # Of a page of the stage: the first tiles beside the title of the large picture or, of two sentences, their lines.
@@ -84,7 +85,8 @@ def open_page(page: Page, url: str) -> None:
     page.set_default_timeout(PATIENCE)
     page.set_viewport_size(dict(zip(("width", "height"), SIZES[0], strict=True)))
     page.goto(url)
-    expect(page.locator(".js-plotly-plot .main-svg, .st-key-frame-fill pre").first).to_be_visible()
+    drawn = ".js-plotly-plot .main-svg, .st-key-frame-fill pre, .hl-sheet[data-ready]"
+    expect(page.locator(drawn).first).to_be_visible()
     for part in (".hl-answer", ".hl-picture-title"):
         expect(page.locator(part).first).to_be_visible()
     settle(page)
@@ -173,11 +175,11 @@ def test_lists_end_inside_a_low_window_and_show_what_is_chosen(page, shipped_ser
     for path, last in {
         "training": ".hl-texts-of",
         "lessons": ".hl-lesson-tile:last-of-type",
-        "training?section=grid&grid-show=maps": ".js-plotly-plot",  # of four runs
+        "training?section=grid&grid-show=maps": ".hl-sheet-map",  # of four runs
         "open_file": ".st-key-frame-small .hl-tiles",
     }.items():
         page.goto(f"{shipped_server}/{path}")
-        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+        expect(page.locator(".js-plotly-plot .main-svg, .hl-sheet[data-ready]").first).to_be_visible()
         settle(page)
         boxes = [box.bounding_box() for box in page.locator(last).all()]
         assert max(box["y"] + box["height"] for box in boxes) <= 720, path

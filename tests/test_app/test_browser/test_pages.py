@@ -96,16 +96,21 @@ def test_the_schedule_lab_follows_its_controls_and_a_model_is_trained(page, app_
 
 
 def the_schedule_lab_follows_its_controls(page: Page) -> None:
-    expect(plot(page, "schedules")).to_be_visible()
-    expect(page.get_by_text("Noam 512, warmup 4,000: peak 6.988e-04 at step 4,000")).to_be_visible()
+    curves = page.get_by_test_id("curves").locator("svg")
+    expect(curves).to_be_visible()
+    left = page.locator(".hl-sheet-left")
+    expect(left.get_by_text("Noam 512, warmup 4,000: peak 6.988e-04 at step 4,000")).to_be_visible()
     page.get_by_role("slider", name="d_model").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Noam 576, warmup 4,000: peak 6.588e-04 at step 4,000")).to_be_visible()
+    expect(left.get_by_text("Noam 576, warmup 4,000: peak 6.588e-04 at step 4,000")).to_be_visible()
     page.get_by_role("button", name="Save this Noam curve").click()
-    page.get_by_role("radiogroup", name="Learning rate").get_by_text("logarithmic").click()
-    expect(plot(page, "schedules")).to_be_visible()
+    page.get_by_role("tablist", name="Learning rate").get_by_role("tab", name="logarithmic").click()
+    expect(page).to_have_url(re.compile("noam-d=576.*kept=576-4000-1.*log-y=logarithmic"))
+    page.get_by_test_id("stage-save-code").click()
+    expect(page.get_by_text("schedules.noam(576, 4000")).to_be_visible()
+    page.keyboard.press("Escape")
     page.set_viewport_size({"width": 400, "height": 900})
-    expect(plot(page, "schedules")).to_be_visible()
+    expect(curves).to_be_visible()
     assert_nothing_sticks_out(page)
 
 

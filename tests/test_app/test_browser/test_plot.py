@@ -48,7 +48,7 @@ def test_heads_of_a_board_are_chosen_with_the_mouse_and_with_arrow_keys_and_the_
         expect(chosen).to_have_count(1)
         expect(page.locator(f"{BOARD} [data-row='{row}'][data-head='{head}']")).to_be_focused()
     assert page.evaluate(f"document.querySelector('{BOARD}').mine")
-    for path in ("training", "positions"):
+    for path in ("pitfalls", "models"):
         page.goto(f"{app_server}/{path}")
         expect(page.locator(".hl-figure .main-svg").first).to_be_visible()
     assert not [url for url in urls if "PlotlyChart" in url], "Streamlit's own copy of Plotly"

@@ -21,7 +21,7 @@ from viz.app.menu import MENU
 pytestmark = pytest.mark.slow
 
 PATHS = [file.split("/")[0] for pages in MENU.values() for file in pages]
-DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .hl-lesson-tile"
+DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .hl-lesson-tile, .hl-sheet[data-ready]"
 PHONE = (360, 780)
 ZOOMED = (700, 450)  # what is left of 1400 x 900 at 200 %
 NAMED = {"button", "link", "textbox", "searchbox", "combobox", "listbox", "slider", "radio", "checkbox", "switch"}
@@ -86,7 +86,7 @@ def unnamed(page: Page) -> list[str]:
 
 
 def assert_the_picture_comes_before_the_tiles(page: Page) -> None:
-    places = (".hl-answer", ".st-key-frame-large", ".st-key-frame-small")
+    places = (".hl-answer", ".st-key-frame-large, .hl-sheet-right", ".st-key-frame-small, .hl-sheet-left")
     answer, picture, tiles = (page.locator(place).first.bounding_box() for place in places)
     assert answer["y"] + answer["height"] <= picture["y"] < tiles["y"]
 

@@ -60,8 +60,6 @@ def plots(choice: Choice) -> dict[str, Plot]:
     kind, *place = choice.head_of(shapes, USUAL)
     place = place[0], place[1]
     return {
-        f"map-{key}": recipes.head_plot(
-            recipes.origin(request), name_of(kind, *place), result, kind, place, axes(kind)
-        )
+        f"map-{key}": recipes.head_plot(recipes.origin(request), name_of(kind, *place), result, kind, place, axes(kind))
         for key, (request, result) in zip(("own", "shuffled"), results.items())
     }

@@ -76,7 +76,10 @@ def data(choice: Choice) -> dict[str, Any]:
         "page": "language_model" if is_writer else "translate",
         "heads": [
             {
-                **{"kind": kind, "layer": layer, "head": head, "share": float(shares[kind][layer, head])},
+                "kind": kind,
+                "layer": layer,
+                "head": head,
+                "share": float(shares[kind][layer, head]),
                 "query": query | place_of_head(kind, layer, head),
             }
             for kind, layer, head in strongest(shares)

@@ -89,11 +89,11 @@ def _film(film: Film) -> dict[str, Any]:
         "answer": film_words.answer(film),
         "end": film_words.how_far(film),
         "scores": film_words.largest_scores(film),
-        "about": here.bump(film) if is_text else film_words.describe(Settings(**film.settings)),
+        "about": film_words.bump(film) if is_text else film_words.describe(Settings(**film.settings)),
         "command": str(film.card.get("command", "")),
         "seconds": say(here.SENTENCES["seconds"], seconds=seconds),
-        "texts": [here.name_of_text(text) for text in film.texts],
-        "marks": here.marks_of(film),
+        "texts": [film_words.name_of_text(text) for text in film.texts],
+        "marks": film_words.marks_of(film),
     }
 
 

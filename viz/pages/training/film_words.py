@@ -1,8 +1,10 @@
 """What the films of Train here are called, and what is said of them: computed from the film that is shown."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from model.films.film import EARLIER, Film, Mark
+from model.films.bump import bump_of
+from model.films.film import EARLIER, Film, FilmText, Mark
 from model.films.settings import Settings
 from model.films.tasks import TASKS
 from viz.pages.training.lab import SCHEDULES
@@ -142,3 +144,49 @@ def component_words(task: str) -> dict[str, str]:
         "step": say("after step {step}"),
         "nothing": say("Click on a point of a curve, or on a tile, to open that head at that step on the stage."),
     }
+
+
+def marks_of(film: Film) -> list[dict[str, Any]]:
+    """What happened in a film and when, as film.js shows it."""
+    return [
+        {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": describe_mark(film, mark)}
+        for mark in film.marks()
+    ]
+
+
+def name_of_text(text: FilmText) -> str:
+    """A text of a film as a visitor reads it."""
+    return " ".join(text.target_tokens).replace("▁", "")
+
+
+def bump(film: Film) -> str:
+    """Whether the loss has a bump, and whether an induction head forms that could be its reason."""
+    bent = bump_of(film.losses)
+    if bent is None:
+        line = say(
+            "The loss has no bump above the noise of its batches: it does not fall faster again after it has slowed "
+            "down."
+        )
+    else:
+        line = say(
+            "The loss has a bump: about step {slow_step} it falls by {slow:.2f} per doubling of the steps, about "
+            "step {fast_step} by {fast:.2f}.",
+            slow_step=format_count(bent.slow_step),
+            slow=bent.slow,
+            fast_step=format_count(bent.fast_step),
+            fast=bent.fast,
+        )
+    return line + " " + induction(film)
+
+
+def induction(film: Film) -> str:
+    """When an induction head forms, or that none does."""
+    mark = film.mark("induction") if "induction" in film.scores else None
+    if mark is None:
+        score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
+        line = message(
+            "No induction head forms in {n} steps at this size (largest score {score:.2f}): whatever bends the "
+            "loss here, no such head does."
+        )
+        return say(line, n=format_count(len(film.losses)), score=score)
+    return say("The induction head forms at step {step}.", step=format_count(int(film.steps[mark.frame])))

@@ -9,8 +9,7 @@ import numpy as np
 import streamlit as st
 
 from model.films import file, shipped
-from model.films.bump import bump_of
-from model.films.film import Film, FilmText
+from model.films.film import Film
 from model.films.run import UNSEEN
 from model.films.settings import Settings
 from model.films.tasks import TASKS
@@ -355,7 +354,7 @@ def show_film(task: str, shown: Shown, text: int) -> None:
 
     films = []
     for film, name in zip(shown.films, shown.names):
-        marks = [] if shown.is_live else marks_of(film)
+        marks = [] if shown.is_live else film_words.marks_of(film)
         films.append({"file": np.frombuffer(file.pack(film), np.uint8), "name": name, "marks": marks})
     payload = {
         "run": shown.code,
@@ -366,14 +365,6 @@ def show_film(task: str, shown: Shown, text: int) -> None:
         "words": film_words.component_words(task),
     }
     _component()(key="film", data=packing.pack(payload), on_opened_change=opened)
-
-
-def marks_of(film: Film) -> list[dict[str, Any]]:
-    """What happened in a film and when, as film.js shows it."""
-    return [
-        {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": film_words.describe_mark(film, mark)}
-        for mark in film.marks()
-    ]
 
 
 def show_head(shown: Shown, text: int = 0) -> None:
@@ -414,7 +405,7 @@ def show_text(places: frame.Places) -> None:
             say("Beside it without warmup"), "film-pair", say(SENTENCES["both_films"])
         )
         film = films[name]
-        names = [name_of_text(text) for text in film.texts]
+        names = [film_words.name_of_text(text) for text in film.texts]
         text = controls.choose_from_list(
             say("A text"), list(range(len(names))), "film-of-text", names=dict(enumerate(names))
         )
@@ -428,7 +419,11 @@ def show_text(places: frame.Places) -> None:
     shown = Shown(f"{name}-{is_pair}-{text}", pair, labels, [])
     with places.answer:
         line = film_words.difference(pair, labels) if is_pair else film_words.answer(film)
-        bumps = [f"{label}: {bump(each)}" for label, each in zip(labels, pair)] if is_pair else [bump(film)]
+        bumps = (
+            [f"{label}: {film_words.bump(each)}" for label, each in zip(labels, pair)]
+            if is_pair
+            else [film_words.bump(film)]
+        )
         frame.answer(line, " ".join([*bumps, say(LEARNS[TEXT_TASK])]))
     with places.right_controls:
         picture = choose_picture(shown)
@@ -437,41 +432,3 @@ def show_text(places: frame.Places) -> None:
             show_head(shown, text)
         else:
             show_film(TEXT_TASK, shown, text)
-
-
-def name_of_text(text: FilmText) -> str:
-    """A text of a film as a visitor reads it."""
-    return " ".join(text.target_tokens).replace("▁", "")
-
-
-def bump(film: Film) -> str:
-    """Whether the loss has a bump, and whether an induction head forms that could be its reason."""
-    bent = bump_of(film.losses)
-    if bent is None:
-        line = say(
-            "The loss has no bump above the noise of its batches: it does not fall faster again after it has slowed "
-            "down."
-        )
-    else:
-        line = say(
-            "The loss has a bump: about step {slow_step} it falls by {slow:.2f} per doubling of the steps, about "
-            "step {fast_step} by {fast:.2f}.",
-            slow_step=format_count(bent.slow_step),
-            slow=bent.slow,
-            fast_step=format_count(bent.fast_step),
-            fast=bent.fast,
-        )
-    return line + " " + induction(film)
-
-
-def induction(film: Film) -> str:
-    """When an induction head forms, or that none does."""
-    mark = film.mark("induction") if "induction" in film.scores else None
-    if mark is None:
-        score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
-        line = message(
-            "No induction head forms in {n} steps at this size (largest score {score:.2f}): whatever bends the "
-            "loss here, no such head does."
-        )
-        return say(line, n=format_count(len(film.losses)), score=score)
-    return say("The induction head forms at step {step}.", step=format_count(int(film.steps[mark.frame])))

@@ -34,11 +34,14 @@ const MAKERS = {
   positions: () => import("../site/sheets/positions.js").then(({ positions }) => positions),
   training: () => import("../site/sheets/training.js").then(({ training }) => training),
 };
+const LANGUAGE = "lang"; // the parameter of the address that is no page's own
 const FIRST = "translate"; // the page that has the address of the app
 const PAUSE = 200; // ms without another letter after which a text is read
 const HELD = 60; // files that are not asked for again
 /** @type {Map<string, Promise<Uint8Array>>} by their address */
 const files = new Map();
+/** @type {Map<string, Record<string, string>>} what was chosen on a page when it was left, by its name */
+const memories = new Map();
 /** @type {WeakMap<Element, Mounted>} */
 const places = new WeakMap();
 /** @type {Set<Mounted>} */
@@ -81,10 +84,21 @@ function kept(path, parameters) {
   return bytes;
 }
 
+/**
+ * What was chosen on a page before, but for what Python keeps; nothing where the address chooses something.
+ * @param {SheetMessage} message
+ * @returns {import("./types.js").Parameters}
+ */
+function recall({ name, tells }) {
+  const others = (/** @type {string} */ key) => key !== LANGUAGE && !tells.includes(key);
+  if ([...query().keys()].some(others)) return {};
+  return Object.fromEntries(Object.entries(memories.get(name) ?? {}).filter(([key]) => others(key)));
+}
+
 /** @param {SheetMessage} message @returns {Mounted} */
 function mount(message) {
-  /** @type {import("./types.js").Parameters} */
-  let ours = {};
+  /** @type {import("./types.js").Parameters} those that the address does not have yet */
+  let ours = recall(message);
   const read = () => Object.fromEntries(setParameters(query(), ours));
   /** @param {unknown} error */
   const problem = (error) => {
@@ -101,6 +115,8 @@ function mount(message) {
       ours = {};
       if (isNew) step();
       history.replaceState(history.state, "", `${location.pathname}${search && `?${search}`}${location.hash}`);
+      const { [LANGUAGE]: _, ...chosen } = read();
+      memories.set(message.name, chosen);
     },
     make: async (parameters) => ((await settles(mounted, parameters)) ? make(mounted, parameters) : null),
     problem,
@@ -120,7 +136,7 @@ function mount(message) {
   /** @param {SheetMessage} newer */
   const take = (newer) => {
     mounted.message = newer;
-    ours = newer.parameters;
+    ours = { ...ours, ...newer.parameters };
     view.draw();
   };
   /** @type {Mounted} */
@@ -165,7 +181,7 @@ async function make({ message, trigger }, parameters) {
     file: async (name, asked = {}) => unpack(await kept(address, { ...asked, ...asks, file: name })),
     bytes: (name) => kept(address, { file: name }),
     problemOf: (error) => (error instanceof Refusal ? error.message : ""),
-    link: (page, asked) => `./${page === FIRST ? "" : page}?${new URLSearchParams({ ...asked, ...(query().has("lang") && { lang: language }) })}`,
+    link: (page, asked) => `./${page === FIRST ? "" : page}?${new URLSearchParams({ ...asked, ...(query().has(LANGUAGE) && { [LANGUAGE]: language }) })}`,
   });
   const missed = reader.missed.length ? fill(words.missed, { parts: reader.missed.join("; ") }, language) : "";
   return sheet && { ...sheet, warning: [sheet.warning, missed].filter(Boolean).join(" ") };

@@ -12,7 +12,7 @@ import { codeOf, toggled } from "./types.js";
  */
 
 /** @type {Record<Control["type"], (control: any, change: Change) => Drawn>} */
-const DRAWN = { choice, select: list, several, slider, text: textBox, button: setter, link };
+const DRAWN = { choice, select: list, several, slider, text: textBox, button: setter, link, note };
 
 export class Controls {
   /** @type {Map<string, Drawn & {stamp: string}>} by key */ drawn = new Map();
@@ -37,9 +37,9 @@ export class Controls {
 
   /** The control that is drawn, if only its value is another one. @param {Control} control @param {(Drawn & {stamp: string}) | undefined} old */
   drawnOf(control, old) {
-    const { type, key, label, written, help } = control;
+    const { type, key, label, written, help } = /** @type {import("./types.js").Named & {type: Control["type"]}} */ (control);
     const { value: _, text: __, ...lasting } = /** @type {any} */ (control);
-    const stamp = JSON.stringify(type === "button" || type === "link" ? [type, key] : lasting);
+    const stamp = JSON.stringify(type === "button" || type === "link" || type === "note" ? [type, key] : lasting);
     if (old?.stamp === stamp) return old;
     const drawn = DRAWN[type](control, this.change);
     const isNamed = written && type !== "button" && type !== "link";
@@ -156,6 +156,12 @@ function setter({ set }, change) {
     setChildren(node, label);
   };
   return { node, renew };
+}
+
+/** @returns {Drawn} */
+function note() {
+  const node = el("span.note");
+  return { node, renew: ({ label }) => (node.textContent = label) };
 }
 
 /** @returns {Drawn} */

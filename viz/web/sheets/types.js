@@ -29,7 +29,8 @@
  */
 /** @typedef {Named & {type: "button", set: Parameters, disabled?: boolean}} Button  sets parameters */
 /** @typedef {Named & {type: "link", href: string}} Link */
-/** @typedef {Choice | Select | Several | Slider | TextBox | Button | Link} Control */
+/** @typedef {{type: "note", key: string, label: string}} NoteControl  words in the row */
+/** @typedef {Choice | Select | Several | Slider | TextBox | Button | Link | NoteControl} Control */
 
 /**
  * What a part that can be clicked does: the code of a cell becomes the parameter `key`. With `most`, several codes are

@@ -1,8 +1,9 @@
-"""The page Warm-up in the browser and in Python: the same rates, the same points, the same sentences, the same maps."""
+"""The page Warm-up in the browser and in Python: the same rates, the same points, the same numbers, the same maps."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from model.films import shipped
 from model.training import schedules
-from model.training.sweeps.grid import GridCell
+from model.training.sweeps.grid import EVERY, GridCell
 from tests.support.javascript import node
 from viz.pages.training import contents, film_words, grid, lab
 from viz.stage.payload.packing import pack
@@ -101,47 +102,74 @@ def sheets_of(browser: dict[str, Any], language: str) -> list[tuple[dict[str, st
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_schedules_are_drawn_and_described_as_in_the_app(browser, language: str) -> None:
+def test_schedules_are_those_of_the_figure_that_is_saved(browser, language: str) -> None:
     of_lab = [(asked, sheet) for asked, sheet in sheets_of(browser, language) if asked.get("section") == "schedules"]
     assert len(of_lab) == len(NOAMS) + 1
     for asked, sheet in of_lab:
-        d_model, warmup = int(asked.get("noam-d", 512)), int(asked.get("noam-warmup", 4000))
-        present = lab.Noam(d_model, warmup, float(asked.get("noam-factor", 1)))
-        n, epoch = int(asked.get("noam-steps", 20_000)), int(asked.get("epoch", 1000))
-        names = asked.get("against", "cosine.linear").split(".")
         with using(language):
-            rates = lab.rates_of([present], names, n, epoch)
-            lines = lab.lines_at(rates, lab.sample(n, [warmup], epoch))
-            assert sheet["answer"] == lab.answer(present, lines[present.name])
+            figure = lab.plot(asked).figure
+        expected = {trace["name"]: np.array([trace["x"], trace["y"]]) for trace in figure.data if trace["showlegend"]}
         drawn = sheet["right"][0]["panels"][0]["lines"]
-        assert [line["name"] for line in drawn] == list(lines)
-        for line, expected in zip(drawn, lines.values(), strict=True):
-            np.testing.assert_allclose([line["x"], line["y"]], expected, rtol=1e-9)
+        assert [line["name"] for line in drawn] == list(expected)
+        for line in drawn:
+            np.testing.assert_allclose([line["x"], line["y"]], expected[line["name"]], rtol=1e-6)
         assert sheet["missed"] == []
 
 
+def test_the_answer_of_schedules_says_where_the_rate_is_highest(browser) -> None:
+    for asked, sheet in sheets_of(browser, "en"):
+        if asked.get("section") != "schedules":
+            continue
+        n, warmup = int(asked.get("noam-steps", 20_000)), int(asked.get("noam-warmup", 4000))
+        rate = schedules.noam(int(asked.get("noam-d", 512)), warmup, float(asked.get("noam-factor", 1)))
+        peak = f"{warmup:,} steps to {rate(warmup):.2e}; after {n:,} steps {rate(n) / rate(warmup):.0%} of it is left."
+        assert sheet["answer"] == f"The rate rises for {peak}"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_runs_are_compared_as_in_the_app(browser, language: str) -> None:
+def test_runs_are_those_of_the_figures_that_are_saved(browser, language: str) -> None:
     recorded = grid_results.load()
     cells = list(recorded.runs)
     of_grid = [(asked, sheet) for asked, sheet in sheets_of(browser, language) if "grid-step" in asked]
     for (asked, sheet), places in zip(of_grid, RUNS, strict=True):
         picked = [cells[place] for place in places]
         with using(language):
-            assert sheet["answer"] == grid.answer(recorded, picked), asked
-            if picked:
-                assert sheet["right"][1]["text"] == grid.at_step(recorded, picked, STEP)
+            plots = grid.plots(asked)
+        board = sheet["left"][1]
+        np.testing.assert_allclose(board["values"], np.array(plots["grid"].figure.data[0]["z"], float), rtol=1e-6)
         if not picked:
-            assert sheet["right"] == []
+            assert sheet["right"] == [] and "grid-curves" not in plots
             continue
-        rates, losses = grid_results.lines_of({str(place): recorded.runs[cells[place]] for place in places})
-        for panel, expected in zip(sheet["right"][0]["panels"], (rates, losses), strict=True):
-            for line, points in zip(panel["lines"], expected.values(), strict=True):
-                np.testing.assert_allclose([line["x"], line["y"]], points, rtol=1e-6)
+        lines = [line for panel in sheet["right"][0]["panels"] for line in panel["lines"]]
+        for line, trace in zip(lines, plots["grid-curves"].figure.data, strict=True):
+            assert line["name"] == trace["name"]
+            np.testing.assert_allclose([line["x"], line["y"]], [trace["x"], trace["y"]], rtol=1e-6)
+        losses = [float(recorded.runs[cell].loss[STEP - EVERY : STEP].mean()) for cell in picked]
+        with using(language):
+            extremes = [say("{x:.2f}", x=loss) for loss in (min(losses), max(losses))]
+        assert all(loss in sheet["right"][1]["text"] for loss in extremes)
         texts = [recorded.runs[cell].texts[STEP][0] for cell in picked]
-        assert [part["text"] for part in sheet["right"][3]["texts"]][: len(texts)] == [
-            t or part_of(language) for t in texts
-        ]
+        nothing = part_of(language)
+        assert [part["text"] for part in sheet["right"][3]["texts"]] == [text or nothing for text in texts]
+
+
+def test_the_answer_compares_runs_that_differ_in_warmup_alone(browser) -> None:
+    recorded = grid_results.load()
+    cells = list(recorded.runs)
+    answers = {asked["grid-runs"]: sheet["answer"] for asked, sheet in sheets_of(browser, "en") if "grid-step" in asked}
+    for places in RUNS:
+        picked = [cells[place] for place in places]
+        answer = answers[".".join(map(str, places))]
+        pairs = [(a, b) for a in picked for b in picked if a.warmup < b.warmup and replace(a, warmup=b.warmup) == b]
+        ends = {cell: recorded.runs[cell].final for cell in picked}
+        gaps = {pair: abs(ends[pair[0]] - ends[pair[1]]) for pair in pairs}
+        extremes = sorted(picked, key=ends.__getitem__)[:: max(1, len(picked) - 1)]
+        said = max(gaps, key=gaps.__getitem__) if gaps else extremes
+        assert all(f"{ends[cell]:.2f}" in answer for cell in said), answer
+        if gaps:
+            assert f"a warmup of {said[1].warmup} steps" in answer and f"peak {said[0].peak:g}" in answer
+        if not picked:
+            assert answer == "Choose at least one run."
 
 
 def part_of(language: str) -> str:

@@ -23,7 +23,7 @@ async function sheet(language, parameters) {
     bytes: async (/** @type {string} */ name) => bytes(name),
   };
   const { answer, below, left, right } = /** @type {any} */ (await training(reader, /** @type {any} */ (given)));
-  return { answer, below, left, right: right.map(plain), missed: reader.missed };
+  return { answer, below, left: left.map(plain), right: right.map(plain), missed: reader.missed };
 }
 
 /** Typed arrays as lists. @param {any} value */

@@ -25,8 +25,8 @@ export async function training(reader, given) {
   const tiles = codes.map((code) => ({ code, name: say(code), note: noteOf(code), pixels: told.tiles[code] ?? undefined }));
   return {
     ...sheet,
+    controls: { ...sheet.controls, left: [{ type: "note", key: "lead", label: say("lead") }, ...(sheet.controls.left ?? [])] },
     left: [
-      { type: "note", name: "lead", text: say("lead") },
       { type: "tiles", key: "section", label: say("show"), columns: codes.length, tiles, value: section, usual: codes[0] },
       ...sheet.left,
       ...(section === "here" ? [/** @type {const} */ ({ type: "note", name: "app", text: say("in_app") })] : []),
