@@ -64,7 +64,7 @@ def data(choice: Choice) -> dict[str, Any]:
 
 
 def plots(choice: Choice) -> dict[str, Plot]:
-    """The scores of a head by position and the waves of its encoding, or its scores by distance; none without models."""
+    """A head's scores by position and the waves of its encoding, or its scores by distance; none without a model."""
     name = reading.usable_model(choice.model)
     if name is None:
         return {}

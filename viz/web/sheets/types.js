@@ -47,7 +47,8 @@
  * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them, `sets` the parameters that each sets, where
  * they are more than `key`.
  * @typedef {{type: "tiles", key: string, label: string, columns: number, tiles: import("../pages/tiles.js").Tile[],
- *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean, sets?: Record<string, Parameters>}} Tiles
+ *   value: string, usual: string, small?: boolean, height?: number, fills?: boolean, scrolls?: boolean,
+ *   sets?: Record<string, Parameters>}} Tiles
  */
 /**
  * Numbers in coloured cells, with names of rows and columns.

@@ -3,7 +3,7 @@
 import { bucketLimits, largestOf } from "../../../engine/analysis/encodings.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
 import { hasModel } from "./compute.js";
-import { numbered } from "./encodings.js";
+import { FIRST, numbered } from "./encodings.js";
 import { textOf } from "./sentences.js";
 
 /** @typedef {import("./encodings.js").Encodings} Encodings */
@@ -28,7 +28,7 @@ export function tilesOf(encodings) {
     ...{ code, name: encodings.name(code) },
     ...(encodings.has(code) ? { pixels: pixelsOf(encodings.table(code)) } : { note }),
   }));
-  return { type: "tiles", key: "first", label: say("label.encodings"), columns: 3, tiles, value: first, usual: "sinusoidal", height: 76 };
+  return { type: "tiles", key: "first", label: say("label.encodings"), columns: 3, tiles, value: first, usual: FIRST, height: 76, fills: true };
 }
 
 /** A table lying on its side, as places on the scale about zero. @param {Table} table */

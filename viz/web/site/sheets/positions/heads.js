@@ -84,7 +84,7 @@ export async function kernels(reader, given) {
     below: [line, say("heads.mean")].filter(Boolean).join(" "),
     left: [
       { type: "note", text: say("heads.kernels", { model: told.model }) },
-      headTiles(picturesOf(recorded, scores, signedPixels), place, usual, say),
+      headTiles(picturesOf(recorded, scores, (rows) => signedPixels(rows)), place, usual, say),
     ],
     right: distances ? [ofDistances(distances[kind][layer][head], place, say)] : ofPositions(scores[kind][layer][head], place, recorded, given),
   };

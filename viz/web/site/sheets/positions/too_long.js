@@ -43,7 +43,7 @@ export async function tooLong(reader, given) {
     below: perplexities.join(" "),
     left: [
       { type: "note", text: say("long.about") },
-      { type: "tiles", key: "measured", label: say("label.models"), columns: 2, tiles, value: selected, usual: ALL },
+      { type: "tiles", key: "measured", label: say("label.models"), columns: 2, tiles, value: selected, usual: ALL, fills: true },
     ],
     right: [
       ...shown.map((model, i) => curvesOf(model, range, shown.length - i, given)),
