@@ -161,7 +161,9 @@ def test_without_a_model_encodings_remain_and_a_command_is_named(tmp_path: Path,
     told = screen.sheet(at)["told"]
     assert told["model"] is None and told["translator"] is None
     assert "There is no checkpoint 'en-de'" in told["no_translator"][0] and "model train" in told["no_translator"][1]
-    assert list(contents.plots({"first": "learned_start"})) == ["table"] and contents.plots({"picture": "kernels"}) == {}
+    assert (
+        list(contents.plots({"first": "learned_start"})) == ["table"] and contents.plots({"picture": "kernels"}) == {}
+    )
     for query in ({"file": "kernels"}, {"file": "order"}, {"file": "rotary"}, {"save": "map-own", "picture": "order"}):
         assert sheets.answer(contents, "en", query)[:1] == b"\1", query
 
@@ -195,7 +197,7 @@ def test_rubbish_in_an_address_falls_back(rubbish: str) -> None:
 def test_the_sentence_is_that_of_the_page_before_and_of_the_next_one() -> None:
     at = screen.open_app(text="A man is too tired.").switch_page(screen.path("positions.py")).run()
     message = screen.sheet(at)
-    assert not at.exception and at.query_params["text"] == ["A man is too tired."]
+    assert not at.exception and at.query_params["text"] == "A man is too tired."
     assert message["parameters"] == {"text": "A man is too tired."} and message["asks"] == {"model": "en-de"}
     assert message["told"]["examples"] and set(message["told"]["views"]) >= {"encoding", "kernels", "order"}
     at.query_params["text"] = "A dog."

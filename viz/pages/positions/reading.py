@@ -37,7 +37,7 @@ def model_of(choice: Choice) -> str:
     """The model whose heads are looked at; a Problem without any."""
     name = usable_model(choice.model)
     if name is None:
-        raise Problem("no model here has heads whose positions can be seen")
+        raise Problem("No model here has heads whose positions can be seen.")
     return name
 
 

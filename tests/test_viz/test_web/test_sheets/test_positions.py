@@ -43,7 +43,15 @@ ADDRESSES = [
     {"picture": "kernels", "kind": "cross", "layer": "2", "head": "5", "text": "A dog runs."},
     {"picture": "kernels", "model": "wikitext2-modern"},
     {"picture": "order"},
-    {"picture": "order", "text": "Two dogs run.", "order": "3", "trained": "1", "kind": "cross", "layer": "1", "head": "4"},
+    {
+        "picture": "order",
+        "text": "Two dogs run.",
+        "order": "3",
+        "trained": "1",
+        "kind": "cross",
+        "layer": "1",
+        "head": "4",
+    },
     {"picture": "order", "text": "too too"},
     {"picture": "rotary"},
     {"picture": "beyond"},
@@ -76,7 +84,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> list[Made]:
 def parts_that_save(sheet: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The pictures of a sheet by the name that Python has for them."""
     parts = [part for part in sheet["right"] if "save" in part]
-    maps = [picture for part in sheet["right"] if part["type"] == "maps" for picture in part["maps"] if "save" in picture]
+    maps = [
+        picture for part in sheet["right"] if part["type"] == "maps" for picture in part["maps"] if "save" in picture
+    ]
     return {part["save"]: part for part in [*parts, *maps]}
 
 
@@ -94,7 +104,9 @@ def test_every_picture_is_that_of_its_program(made: list[Made]) -> None:
                 values = np.array(part["values"], float)
                 if "mask" in part:
                     values[~np.array(part["mask"], bool)] = np.nan
-                np.testing.assert_allclose(values, heat(plots[name].figure), rtol=1e-4, atol=2e-5, err_msg=f"{asked} {name}")
+                np.testing.assert_allclose(
+                    values, heat(plots[name].figure), rtol=1e-4, atol=2e-5, err_msg=f"{asked} {name}"
+                )
                 continue
             lines = [line for line in plots[name].figure.data if line.get("type") == "scatter" and len(line["x"] or ())]
             drawn = part["panels"][0]["lines"]
@@ -127,7 +139,9 @@ def test_tables_and_waves_are_those_of_the_names(made: list[Made]) -> None:
     products = table @ table.T
     first = f"5 apart have the product {products[0, 5]:.1f}, wherever they stand; a position with itself {products[7, 7]:.1f}."
     assert first in sheet_at(made)["answer"]
-    assert "10 positions back a weight shrinks to" in sheet_at(made, first="alibi", **SMALL, dimensions="0.2.7")["answer"]
+    assert (
+        "10 positions back a weight shrinks to" in sheet_at(made, first="alibi", **SMALL, dimensions="0.2.7")["answer"]
+    )
     assert f"{np.exp(-10 / 2):.1%} in head 0" in sheet_at(made, first="alibi", **SMALL, dimensions="0.2.7")["answer"]
 
 
