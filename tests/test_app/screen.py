@@ -28,7 +28,6 @@ from viz.views.view import OPTIONS
 VIEWS = {
     "atlas.py": ("part", ["board", "scatter", "alike", "contribution", "rollout", "alignment", "table"]),
     "masks.py": ("show", ["both", "head", "sentences", "code", "numbers", "blocked"]),
-    "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
     "training.py": ("section", ["", "here"]),  # the others are drawn by a browser
     "models.py": ("models-show", ["one", "words", "lengths"]),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
@@ -265,6 +264,12 @@ def leave_sheet(at: AppTest, **parameters: str) -> AppTest:
     """Chooses in a page that a browser draws what Streamlit draws; returns the page, after it ran again."""
     (part,) = [part for part in at.get("bidi_component") if part.proto.component_name == sheets.COMPONENT]
     return _trigger(at, part.proto.id, "left", parameters)
+
+
+def type_in_sheet(at: AppTest, **parameters: str) -> AppTest:
+    """Types in a page that a browser draws, whose address says so already; returns the page, after it ran again."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.component_name == sheets.COMPONENT]
+    return _trigger(at, part.proto.id, "typed", parameters)
 
 
 def choose_tile(at: AppTest, key: str, code: str) -> AppTest:

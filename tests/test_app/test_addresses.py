@@ -97,8 +97,6 @@ def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(p
             ("atlas.py", {"kind": "<b>**x**</b>![x](http://x.test)"}),
             ("atlas.py", {"layer": "x" * 900}),
             ("atlas.py", {"part": "Contribution", "beam": "greedy", "model": ""}),
-            ("positions.py", {"dimensions": "0.64", "first": "waves", "length": "1.5"}),
-            ("positions.py", {"picture": "shuffled", "width": "9"}),
             ("check.py", {"lang": "Deutsch"}),
         ],
         2,

@@ -23,6 +23,7 @@ from tests.test_app.test_open_page import WHOLE
 from viz.figures import Figure
 from viz.figures.figure import titled
 from viz.pages.pitfalls.demos import PITFALLS
+from viz.pages.positions import contents as positions
 from viz.pages.training import contents as training
 from viz.ui import explore
 from viz.views.snippets import Plot
@@ -119,13 +120,6 @@ PAGES = [
     ("masks.py", TEXTS | {"show": "sentences", "mask": "cross"}, ["sentence-0", "sentence-1"]),
     ("masks.py", TEXTS | {"mask": "window"}, ["head-with", "head-without"]),
     ("masks.py", TEXTS | {"mask": "prefix", "show": "head"}, ["large-mask"]),
-    ("positions.py", ENCODINGS, ["table"]),
-    ("positions.py", ENCODINGS | {"picture": "difference"}, ["table-difference", "table-second"]),
-    ("positions.py", ENCODINGS | {"picture": "similarity"}, ["similarity-second", "offset"]),
-    ("positions.py", ENCODINGS | {"picture": "wavelengths", "first": "sinusoidal"}, ["wavelengths"]),
-    ("positions.py", {"picture": "kernels", "text": SENTENCE}, ["kernel", "waves"]),
-    ("positions.py", {"picture": "order", "text": SENTENCE, "kind": "cross"}, ["map-own", "map-shuffled"]),
-    ("positions.py", {"picture": "order", "trained": "1"}, ["map-shuffled"]),
     ("training.py", {"noam-warmup": "500"}, ["schedules"]),
     ("check.py", {"run": "mine", "text": SENTENCE, "check-show": "all"}, ["claims"]),
 ]
@@ -142,6 +136,16 @@ SHEETS = [  # pages that a browser draws: their parts, and parameters of address
         training,
         {"noam-warmup": "500", "kept": "256-100-2", "against": "step_decay", "epoch": "50"},
     ),
+    (positions, ENCODINGS),
+    (positions, ENCODINGS | {"picture": "difference"}),
+    (positions, ENCODINGS | {"picture": "similarity"}),
+    (positions, ENCODINGS | {"picture": "wavelengths", "first": "sinusoidal"}),
+    (positions, {"picture": "kernels", "text": SENTENCE}),
+    (positions, {"picture": "kernels", "model": "wikitext2-modern", "layer": "1", "head": "2"}),
+    (positions, {"picture": "order", "text": SENTENCE, "kind": "cross"}),
+    (positions, {"picture": "order", "trained": "1"}),
+    (positions, {"picture": "rotary", "text": SENTENCE}),
+    (positions, {"picture": "beyond"}),
     (training, {"grid-runs": "3.40.2", "grid-step": "100", "grid-kind": "decoder_self", "layer": "1", "head": "2"}),
 ]
 

@@ -63,7 +63,6 @@ BOXES = [
     ("atlas.py", "text"),
     ("compare.py", "text-b"),
     ("masks.py", "target1"),
-    ("positions.py", "text"),
     ("models.py", "text-de"),
     ("language_model.py", "beginning"),
 ]
@@ -71,7 +70,7 @@ BOXES = [
 
 @pytest.mark.parametrize(("page", "key"), first_quick(BOXES))
 def test_any_text_in_a_box_keeps_what_was_shown(page: str, key: str) -> None:
-    at = screen.open_page(page, **({"picture": "order"} if page == "positions.py" else {}))
+    at = screen.open_page(page)
 
     @FEW
     @given(TEXTS)

@@ -33,7 +33,7 @@ def only_imported(tiny_checkpoint: None, imported: Path, monkeypatch: pytest.Mon
 def test_pages_with_experiments(page: str) -> None:
     at = screen.open_page(page)
     assert not at.exception and not at.error
-    assert screen.charts(at) or screen.stages(at)
+    assert screen.charts(at) or screen.stages(at) or screen.sheet(at)
 
 
 def test_the_translation_is_recorded(imported: Path) -> None:

@@ -51,11 +51,11 @@ def test_files_and_pictures_are_fetched_by_name(shipped: None) -> None:
     runs = unpack(sheets.answer(contents, "en", {"file": "grid"})[1:])
     recorded = read_grid(CHECKPOINTS / FOLDER)
     assert [run["final"] for run in runs["runs"]] == [run.final for run in recorded.runs.values()]
-    saved = unpack(sheets.answer(contents, "de", {"picture": "schedules", "section": "schedules"})[1:])
+    saved = unpack(sheets.answer(contents, "de", {"save": "schedules", "section": "schedules"})[1:])
     assert "Lernrate" in saved["picture"]["layout"]["title"]["text"] and "schedules.noam(512, 4000" in saved["code"]
-    csv = sheets.answer(contents, "en", {"picture": "schedules", "format": "csv"})[1:].decode()
+    csv = sheets.answer(contents, "en", {"save": "schedules", "format": "csv"})[1:].decode()
     assert csv.count("\n") > 100
-    assert b"<html" in sheets.answer(contents, "en", {"picture": "grid-curves", "format": "html"})[1:200].lower()
+    assert b"<html" in sheets.answer(contents, "en", {"save": "grid-curves", "format": "html"})[1:200].lower()
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_files_and_pictures_are_fetched_by_name(shipped: None) -> None:
     [
         {"file": "grid/../../card.json"},
         {"file": ""},
-        {"picture": "grid-map-99"},
-        {"picture": "schedules", "format": "exe"},
-        {"picture": ""},
+        {"save": "grid-map-99"},
+        {"save": "schedules", "format": "exe"},
+        {"save": ""},
         {},
     ],
 )

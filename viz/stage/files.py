@@ -22,6 +22,7 @@ LATER = (
     "sheets",
     "site/sheets",
     "engine/analysis",
+    "engine/arithmetic",
     "engine/run",
     "engine/model",
 )  # those that some pages fetch when they need them

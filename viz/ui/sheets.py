@@ -4,7 +4,7 @@ The page is a module that says what browsers are told, gives them files and know
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, Protocol
 
@@ -53,17 +53,29 @@ def _mounted():
     return assets.component(COMPONENT, "sheets/app.js")
 
 
-def show(page: Sheet, told: dict[str, Any], leaves: Mapping[str, list[str]] = {}) -> None:
+def show(
+    page: Sheet,
+    told: dict[str, Any],
+    leaves: Mapping[str, list[str]] = {},
+    begins: Mapping[str, str | None] = {},
+    asks: Mapping[str, str] = {},
+    on_typed: Callable[[dict[str, str]], None] = lambda _: None,
+) -> None:
     """Draw a page.
 
     Args:
         told: what the page is told.
         leaves: codes by parameter of what Streamlit draws itself, as `viz.ui.controls` choose it; a visitor who chooses
             one of them finds it in the session, and the page runs again.
+        begins: parameters of this run that the session keeps, not only the address; None is a default.
+        asks: parameters with which the browser asks for files and pictures, besides those of the address.
+        on_typed: called, before the page runs again, with those of `begins` that the address has, once the visitor has
+            changed one of them.
     """
     language = current()
-    parameters = {name: code(st.session_state[name]) for name in leaves if name in st.session_state}
-    widgets.note_codes(parameters)
+    chosen = {name: code(st.session_state[name]) for name in leaves if name in st.session_state}
+    widgets.note_codes(chosen | begins)
+    parameters = chosen | {name: value for name, value in begins.items() if name not in st.query_params}
     message: dict[str, Any] = {
         "name": page.NAME,
         "language": language,
@@ -72,6 +84,8 @@ def show(page: Sheet, told: dict[str, Any], leaves: Mapping[str, list[str]] = {}
         "address": assets.keep_answers(f"sheet {page.NAME} {language}", partial(answer, page, language)),
         "leaves": dict(leaves),
         "parameters": parameters,
+        "asks": dict(asks),
+        "tells": list(begins),
     }
     message["stamp"] = hashlib.blake2b(pack(message), digest_size=8).hexdigest()
     key = f"sheet-{page.NAME}"
@@ -82,7 +96,12 @@ def show(page: Sheet, told: dict[str, Any], leaves: Mapping[str, list[str]] = {}
             if isinstance(parameters, dict) and parameters.get(name) in codes:
                 st.session_state[name] = parameters[name]
 
-    _mounted()(key=key, data=pack(message), on_left_change=leave)
+    def pass_typed() -> None:
+        typed = st.session_state[key].get("typed")
+        if isinstance(typed, dict):
+            on_typed({name: str(typed[name]) for name in begins if typed.get(name) is not None})
+
+    _mounted()(key=key, data=pack(message), on_left_change=leave, on_typed_change=pass_typed)
 
 
 def answer(page: Sheet, language: str, query: Mapping[str, str]) -> bytes | None:
@@ -92,7 +111,8 @@ def answer(page: Sheet, language: str, query: Mapping[str, str]) -> bytes | None
         try:
             if "file" in asked:
                 return _BYTES + page.file(asked.pop("file"), asked)
-            plot = page.plots(asked)[asked.pop("picture")]
+            name = asked.pop("save")
+            plot = page.plots(asked)[name]
             return _BYTES + explore.saved(plot, asked.get("format"))
         except KeyError:
             return None

@@ -16,7 +16,10 @@ from model.experiments.masks import read_batch, run
 from tests.support import PATIENCE
 from tests.test_app.test_browser.test_stage import part, ready, show
 from tests.test_model.builders import translate_elsewhere
+from viz.text.language import say, using
 from viz.text.words_masks import PAIRS
+from viz.text.words_positions import LEARNED
+from viz.views.results import position_results
 
 expect.set_options(timeout=PATIENCE)  # milliseconds until a wait gives up; a busy machine is not a failure
 
@@ -161,20 +164,38 @@ def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, reco
 
 
 @pytest.mark.slow
-def test_a_row_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click_away(page, app_server, recorded):
+def test_positions_are_drawn_computed_and_saved_and_hand_their_sentence_on(page, app_server, recorded):
     page.emulate_media(color_scheme="light")
-    open_other(page, app_server, f"positions?text={SENTENCE}", ("table",))
-    assert_readable_and_nothing_sticks_out(page)
-    click_cell(page, "table", 5, 20)
-    expect(page).to_have_url(re.compile("dimensions=0.1.5.16.32"))
-    wave = "document.querySelector('.st-key-table .js-plotly-plot')._fullData[4]"
-    page.wait_for_function(f"() => {wave}?.name.endsWith(' 5')")
-    row = plot(page, "table").evaluate("gd => Array.from(gd._fullData[0].z[5])")
-    assert page.evaluate(f"Array.from({wave}.y)") == row
-    page.get_by_role("radio", name="Word order").click()
+    page.goto(f"{app_server}/positions?text={SENTENCE}")
+    expect(page.locator(".hl-sheet[data-ready]")).to_be_visible()
+    assert_nothing_sticks_out(page)
+    assert_readable(page, ".hl-note", ".hl-answer", ".hl-answer-note")
+    box = page.get_by_test_id("maps").locator("canvas").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5.5 * box["height"] / 64)  # the row of dimension 5
+    expect(page).to_have_url(re.compile("dimensions=0.1.16.32.5"))
+    expect(page.locator(".hl-sheet-legend span")).to_have_text([f"dimension {n}" for n in (0, 1, 5, 16, 32)])
+    page.get_by_test_id("stage-save-code").click()
+    expect(page.locator(".hl-sheet-saved pre")).to_contain_text("encoding_panels(first, [0, 1, 5, 16, 32]")
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Word order").click()
     text = translate_elsewhere(recorded, SENTENCE, 0.0, 0, ("encoder",)).text
     expect(page.locator(".hl-answer")).to_contain_text(f"“{text}”")
-    expect(plot(page, "map-shuffled").locator(".main-svg").first).to_be_visible()
+    sentence = page.get_by_test_id("control-text").get_by_role("textbox")
+    sentence.fill("A dog.")
+    expect(page.locator(".hl-sheet-map").first).to_contain_text("“A dog.”")
+    sentence.fill("")
+    expect(page.get_by_test_id("stage-sheet-warning")).to_contain_text("the last one that worked")
+    page.get_by_test_id("stage-examples").click()
+    page.get_by_role("button", name="A question").click()
+    expect(page.locator(".hl-sheet-map").first).to_contain_text("Why are there so many people")
+    menu.go(page, "Steer")
+    expect(page.get_by_role("textbox", name="sentence")).to_have_value(re.compile("^Why are there so many people"))
+    page.goto(f"{app_server}/positions?first=learned&length=20&width=8&lang=de")  # which nobody has trained yet
+    learned = position_results.learn(20, 8)
+    with using("de"):
+        line = say(LEARNED, hits=learned.hits, loss=float(learned.losses[-1]))
+    expect(page.locator(".hl-answer-note")).to_contain_text(line)
+    expect(page.locator("[data-code=learned] canvas")).to_be_visible()
 
 
 def assert_readable_and_nothing_sticks_out(page: Page) -> None:

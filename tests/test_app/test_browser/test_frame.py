@@ -144,8 +144,8 @@ def test_lessons_have_these_places_too(page, shipped_server, guard):
             assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, (query, size)
 
 
-ENDS = """() => ['.st-key-frame-small', '.st-key-frame-large'].map(side => {
-  const kinds = ['.hl-tiles', '.hl-note', '.stDataFrame', '.js-plotly-plot'];
+ENDS = """() => ['.hl-sheet-left', '.hl-sheet-right'].map(side => {
+  const kinds = ['.hl-tiles', '.hl-note', '.hl-sheet-link', '.hl-sheet-table', '.hl-sheet-plot'];
   const parts = document.querySelectorAll(kinds.map(kind => `${side} ${kind}`));
   return Math.max(...Array.from(parts, part => part.getBoundingClientRect().bottom));
 })"""  # of what stands at the left and at the right
@@ -161,10 +161,10 @@ def assert_both_sides_end_together(page: Page, where: str) -> None:
 def test_both_sides_of_positions_end_together_in_every_picture(page, app_server):
     open_page(page, f"{app_server}/positions")
     for name in ("Encoding", "Similarity", "Wavelengths", "Word order"):
-        picture = page.locator(".st-key-picture").get_by_role("radio", name=name, exact=True)
+        picture = page.get_by_role("tab", name=name, exact=True)
         picture.click()
-        expect(picture).to_be_checked()
-        expect(page.locator(".st-key-frame-large .js-plotly-plot .main-svg").first).to_be_visible()
+        expect(picture).to_have_attribute("aria-selected", "true")
+        expect(page.locator(".hl-sheet-right .hl-sheet-picture").first).to_be_visible()
         assert_both_sides_end_together(page, name)
 
 

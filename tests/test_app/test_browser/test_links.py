@@ -28,11 +28,12 @@ PICTURE = """() => {
   const all = (query, look) => Array.from(document.querySelectorAll(`.stMain ${query}`), look);
   const key = node => (node.closest('[class*=st-key-]')?.className.match(/st-key-[\\w-]+/g) || []).join(' ');
   return JSON.stringify({  // as one text: many small values come slowly out of the browser
-    options: all('[role=radio]', node => [key(node), node.textContent, node.ariaChecked ?? node.checked]),
+    options: all('[role=radio], .hl-sheet [role=tab]', node => [key(node), node.textContent, node.ariaChecked ?? node.ariaSelected ?? node.checked]),
     switches: all('input[type=checkbox]', node => [key(node), node.checked]),
     fields: all('input[type=text]', node => [key(node), node.value]),
     sliders: all('[role=slider]', node => [key(node), node.ariaValueNow]),
-    words: all(':is(.stText, .hl-answer)', node => node.textContent),
+    words: all(':is(.stText, .hl-answer, .hl-sheet-cursor)', node => node.ariaLabel ?? node.textContent),
+    canvases: all('.hl-sheet-plot canvas', node => node.toDataURL()),
     maps: all('.js-plotly-plot', plot => [key(plot), (plot._fullData || []).map(trace =>
       trace.z ? Array.from(trace.z, row => Array.from(row, cell => Number(cell).toPrecision(5))) : trace.name)]),
   });
@@ -159,7 +160,7 @@ def test_the_same_picture_elsewhere(page, context, app_server):
     page.set_default_timeout(PATIENCE)
     page.goto(f"{app_server}/positions?picture=order&text={quote(TEXT)}")
     before = picture(page)
-    page.locator(".st-key-trained label").click()
+    page.get_by_role("tab", name="as trained").click()
     expect(page).to_have_url(re.compile("trained=1"))
     first, address = new_picture(page, before), page.url
     assert first != before

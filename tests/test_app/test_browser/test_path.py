@@ -75,7 +75,7 @@ def test_sentence_back_link_language_and_files(page, context, app_server):
     ready(page)
     assert page.url == address
     page.goto(f"{app_server}/positions?picture=waves")
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.locator(".hl-sheet[data-ready]")).to_be_visible()
     page.get_by_role("combobox", name="Language").click()
     page.get_by_role("option", name="Deutsch").click()
     expect(page).to_have_url(re.compile("lang=de"))

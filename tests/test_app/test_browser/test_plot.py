@@ -56,9 +56,8 @@ def test_heads_of_a_board_are_chosen_with_the_mouse_and_with_arrow_keys_and_the_
 
 
 ZERO = """() => {
-  const plot = document.querySelector(".st-key-table-difference .js-plotly-plot");
-  const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
-  return [box.left + xaxis._offset + xaxis.d2p(10), box.top + yaxis._offset + yaxis.d2p(0)];
+  const canvas = document.querySelector(".hl-sheet-map canvas"), box = canvas.getBoundingClientRect();
+  return [box.left + 10.5 * box.width / canvas.width, box.top + 0.5 * box.height / canvas.height];
 }"""  # where position 0 of the difference of two encodings is drawn, which is 0
 LOOKS = 40  # at the colours of a page that changes them
 PALE, NEARLY_DARK = (240, 240, 240), (38, 45, 53)  # of numbers about zero, on paper and on a dark page
@@ -73,7 +72,7 @@ def test_zero_has_nearly_the_colour_of_the_page_and_a_saved_picture_that_of_pape
     page.set_default_timeout(PATIENCE)
     page.emulate_media(color_scheme="light")
     page.goto(f"{app_server}/positions?picture=difference")
-    expect(page.locator(".st-key-table-difference .main-svg").first).to_be_visible()
+    expect(page.locator(".hl-sheet[data-ready]")).to_be_visible()
     for scheme, zero in (("light", PALE), ("dark", NEARLY_DARK)):
         page.emulate_media(color_scheme=scheme)
         for _ in range(LOOKS):
@@ -82,7 +81,7 @@ def test_zero_has_nearly_the_colour_of_the_page_and_a_saved_picture_that_of_pape
         assert at(page, *page.evaluate(ZERO)) == zero
         tile = page.locator("[data-code=none] canvas").bounding_box()
         assert np.abs(np.subtract(at(page, tile["x"] + 9, tile["y"] + 9), zero)).max() <= 2
-        page.locator(".st-key-beside-table-difference button").first.click()
+        page.get_by_test_id("stage-save-code").first.click()
         png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
         page.keyboard.press("Escape")
         colours = Image.open(png).convert("RGB").getcolors(1 << 24)

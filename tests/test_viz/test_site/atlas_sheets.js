@@ -15,7 +15,7 @@ for (const { language, parameters } of JSON.parse(readFileSync(addresses, "utf8"
   const told = read(`told-${language}`);
   const reader = new Reader(parameters);
   const sheet = await atlas(reader, {
-    ...{ told, language, file: async (name) => read(name), bytes: async (name) => bytes(name) },
+    ...{ told, language, file: async (name) => read(name), bytes: async (name) => bytes(name), problemOf: String },
     say: (name, values = {}) => fill(told.words[name] ?? name, values, language),
     link: (page, query) => `#${new URLSearchParams({ page, ...query })}`,
   });

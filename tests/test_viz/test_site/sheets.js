@@ -23,7 +23,7 @@ for (const { lang, ...parameters } of addresses) {
   const link = (/** @type {string} */ page, /** @type {any} */ query) => `#${new URLSearchParams({ page, ...query })}`;
   const reader = new Reader(parameters);
   const file = async (/** @type {string} */ part) => read(part);
-  const sheet = await maker(reader, { ...{ told, say, language, file, models, settings, speech, link }, bytes: async () => new Uint8Array() });
+  const sheet = await maker(reader, { ...{ told, say, language, file, models, settings, speech, link }, bytes: async () => new Uint8Array(), problemOf: (/** @type {unknown} */ error) => speech.problem(error) });
   sheets.push({ ...sheet, missed: reader.missed });
 }
 /** Arrays as lists; what JSON does not have as a text. @param {string} key @param {any} value */

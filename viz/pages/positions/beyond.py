@@ -7,16 +7,15 @@ import numpy as np
 from model.measures import context
 from model.running.translator import Writer
 from model.storage.checkpoint import available
+from model.text.errors import Problem
 from viz.figures import curves
-from viz.pages.positions.page import Page
-from viz.text.language import listed, message, say
+from viz.pages.positions.page import Choice
+from viz.text.language import message, say
 from viz.text.words_positions import ENCODINGS, ROTARY, TOO_LONG
-from viz.ui import frame, thumbnails
-from viz.ui.frame import Tile
+from viz.ui import thumbnails
 from viz.views import cached
 from viz.views.snippets import Plot, program, snippet
 
-ALL = "all"  # the code of the tile of all models
 LOSSES = """
 import numpy as np
 from viz.figures import curves
@@ -58,48 +57,47 @@ def encoding_of(name: str) -> str:
     return say(ENCODINGS[code][0]) if code in ENCODINGS else positional
 
 
-def model_tiles(results: dict[str, dict]) -> list[Tile]:
-    """The models beside each other, and each alone, with its loss over the longest text."""
-    tiles = []
-    for name, result in results.items():
-        losses = np.array(result["lengths"][-1]["loss"])
-        tiles.append(Tile(name, name, encoding_of(name), pixels=thumbnails.curve_pixels(losses - losses.min())))
-    pixels = np.maximum.reduce([tile.pixels for tile in tiles])
-    return [Tile(ALL, say(TOO_LONG["side_by_side"]), listed(list(results)), pixels=pixels), *tiles]
+def data(_: Choice) -> dict[str, Any]:
+    """The measured losses by position of language models, each with a small picture of those over the longest text."""
+    models = [
+        {
+            "name": name,
+            "tokens": losses["tokens"],
+            "lengths": [_of_length(entry) for entry in losses["lengths"]],
+            "pixels": _pixels(losses),
+        }
+        for name, losses in context_losses().items()
+    ]
+    if not models:
+        raise Problem("no losses beyond the trained length are recorded here")
+    return {"models": models, "pixels": np.maximum.reduce([model["pixels"] for model in models])}
 
 
-def show_beyond(page: Page) -> None:
-    """Losses by position of the language models, side by side on one scale."""
+def _pixels(losses: dict) -> np.ndarray:
+    of_longest = np.array(losses["lengths"][-1]["loss"])
+    return thumbnails.curve_pixels(of_longest - of_longest.min())
+
+
+def _of_length(entry: dict[str, Any]) -> dict[str, Any]:
+    """The mean losses of bins of positions, in windows of one length."""
+    return {"length": entry["length"], "perplexity": entry["perplexity"], "loss": np.array(entry["loss"])}
+
+
+def plots(choice: Choice) -> dict[str, Plot]:
+    """Losses by position of the language models on one scale, "beyond-NAME"; of one alone where it is chosen."""
     results = context_losses()
-    with page.places.left_controls:
-        frame.note(say(TOO_LONG["about"]))
-    with page.places.left:
-        selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2, fills=True)
     lines = {name: loss_lines(losses) for name, losses in results.items()}
     losses = [line[1] for lines_of_model in lines.values() for line in lines_of_model.values()]
+    if not losses:
+        return {}
     reach = float(min(map(np.min, losses))), float(max(map(np.max, losses)))
     axes: dict[str, Any] = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
     plots = {}
-    titles = {}
-    factors = []
-    notes = []
     for name, result in results.items():
-        key = f"beyond-{name}"
         title = say("{name}: loss by position", name=name)
         figure = curves(lines[name], reach=reach, **axes, say=say)
         listed_lines = {label: line.tolist() for label, line in lines[name].items()}
         code = program(snippet(LOSSES, lines=listed_lines, reach=reach, **axes))
-        plots[key] = Plot(title, result["command"], figure, code)
-        titles[key] = name, "", encoding_of(name)
-        first, last = result["lengths"][0], result["lengths"][-1]
-        factor = last["perplexity"] / first["perplexity"]
-        factors.append(say(TOO_LONG["factor"], factor=factor, name=name))
-        values = {"a": first["perplexity"], "n": first["length"], "b": last["perplexity"], "m": last["length"]}
-        notes.append(say(TOO_LONG["perplexities"], name=name, **values))
-    with page.places.answer:
-        frame.answer(say(TOO_LONG["answer"], list=listed(factors)), " ".join(notes))
-    with page.places.right:
-        visible = {key: plot for key, plot in plots.items() if selected in (ALL, key.removeprefix("beyond-"))}
-        frame.pictures(visible, titles=titles, is_map=False)
-        tokens = max(result["tokens"] for result in results.values())
-        frame.note(say(TOO_LONG["measured"], n=tokens, command="python -m model context"))
+        plots[f"beyond-{name}"] = Plot(title, result["command"], figure, code)
+    chosen = f"beyond-{choice.measured}"
+    return {chosen: plots[chosen]} if chosen in plots else plots

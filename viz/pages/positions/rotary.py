@@ -7,11 +7,11 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.running.translator import Writer
 from model.storage.checkpoint import available
+from model.text.errors import Problem
 from viz.figures import curves
-from viz.pages.positions.page import EXAMPLE, Page
+from viz.pages.positions.page import Choice
 from viz.text.language import message, say
 from viz.text.words_positions import ROTARY_HEAD
-from viz.ui import frame, shared, thumbnails
 from viz.views import cached
 from viz.views.results import position_results
 from viz.views.snippets import Plot, program, snippet
@@ -47,29 +47,21 @@ def rotary_model() -> str | None:
     return None
 
 
-def show_rotary(page: Page) -> None:
-    """The products of a head by offset; at first of the head in which they change most."""
+def data(choice: Choice) -> dict[str, Any]:
+    """q·k of every head by offset, before the turn (L, H) and after it (L, H, N)."""
     name = rotary_model()
-    with page.places.notes:
-        answer = shared.compute_or_keep(
-            "rotary-answered", page.text, lambda text: position_results.turned(name, text, N_OFFSETS), EXAMPLE
-        )
-    if answer is None:
-        return
-    text, (before, after) = answer
-    with page.places.left_controls:
-        frame.note(say(ROTARY_HEAD["heads"]))
-    default = analysis.largest_cell(np.abs(after[..., NEAR] - after[..., FAR]))
-    with page.places.left:
-        frame.picture_title(say("Heads"), small=say(ROTARY_HEAD["tiles"]))
-        limit = float(np.abs(after).max())
-        pixels = [[thumbnails.signed_pixels(line[None], limit) for line in row] for row in after]
-        _, layer, head = frame.choose_head_by_pixels({"": pixels}, ("", *default), fills=True)
-    near, far = after[layer, head, [NEAR, FAR]]
-    with page.places.answer:
-        line = ROTARY_HEAD["rises" if far > near else "falls"]
-        note = say(ROTARY_HEAD["about"], layer=layer, head=head, name=name)
-        frame.answer(say(line, n=FAR, a=near, b=far), note)
+    if name is None:
+        raise Problem("there is no language model with rotary positions here")
+    before, after = position_results.turned(name, choice.text, N_OFFSETS)
+    return {"name": name, "text": choice.text, "before": before, "after": after, "far": FAR}
+
+
+def plots(choice: Choice) -> dict[str, Plot]:
+    """The products of a head by offset; at first of the head in which they change most."""
+    recorded = data(choice)
+    name, before, after = recorded["name"], recorded["before"], recorded["after"]
+    usual = analysis.largest_cell(np.abs(after[..., NEAR] - after[..., FAR]))
+    _, layer, head = choice.head_of({"": after.shape[:2]}, ("", *usual))
     offsets = np.arange(N_OFFSETS)
     turned, still = say(ROTARY_HEAD["turned"]), say(ROTARY_HEAD["still"])
     lines = {
@@ -77,13 +69,11 @@ def show_rotary(page: Page) -> None:
         still: np.stack([offsets, np.full(N_OFFSETS, before[layer, head])]),
     }
     axes: dict[str, Any] = {"x_axis": message("offset (positions apart)"), "y_axis": "q·k / √d"}
-    values = {"checkpoint": name, "text": text, "n_offsets": N_OFFSETS, "layer": layer, "head": head}
+    values = {"checkpoint": name, "text": choice.text, "n_offsets": N_OFFSETS, "layer": layer, "head": head}
     plot = Plot(
         say(ROTARY_HEAD["title"], layer=layer, head=head),
-        say("“{text}” · {checkpoint}", text=text, checkpoint=name),
+        say("“{text}” · {checkpoint}", text=choice.text, checkpoint=name),
         curves(lines, **axes, say=say),
         program(snippet(PRODUCTS, **values, turned=turned, still=still, **axes)),
     )
-    with page.places.right:
-        frame.pictures({"turned": plot}, is_map=False)
-        frame.note(say(ROTARY_HEAD["speeds"]))
+    return {"turned": plot}

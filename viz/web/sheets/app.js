@@ -20,18 +20,23 @@ import { SheetView } from "./sheet.js";
  * @property {string} address  where its files and pictures are asked for
  * @property {Record<string, string | null>} parameters  that were chosen in Streamlit, which the address may not have yet
  * @property {Record<string, string[]>} leaves  codes by parameter that Streamlit draws
+ * @property {Record<string, string>} asks  what files and pictures are asked for with, besides the address
+ * @property {string[]} tells  parameters of which Python is told once the visitor has changed them
  */
 /** @typedef {(name: string, value: unknown) => void} Trigger  sends a value to Python */
 /**
  * @typedef {{view: SheetView, message: SheetMessage, trigger: Trigger, path: string, colour: string,
- *   take: (message: SheetMessage) => void}} Mounted
+ *   told: string | null, ticket: {}, take: (message: SheetMessage) => void}} Mounted  `told`: what Python has been told
  */
 
 /** @type {Record<string, () => Promise<import("./types.js").Maker>>} by the name of a page */
 const MAKERS = {
+  positions: () => import("../site/sheets/positions.js").then(({ positions }) => positions),
   training: () => import("../site/sheets/training.js").then(({ training }) => training),
 };
 const LANGUAGE = "lang"; // the parameter of the address that is no page's own
+const FIRST = "translate"; // the page that has the address of the app
+const PAUSE = 200; // ms without another letter after which a text is read
 const HELD = 60; // files that are not asked for again
 /** @type {Map<string, Promise<Uint8Array>>} by their address */
 const files = new Map();
@@ -79,10 +84,21 @@ function kept(path, parameters) {
   return bytes;
 }
 
+/**
+ * What was chosen on a page before, but for what Python keeps; nothing where the address chooses something.
+ * @param {SheetMessage} message
+ * @returns {import("./types.js").Parameters}
+ */
+function recall({ name, tells }) {
+  const others = (/** @type {string} */ key) => key !== LANGUAGE && !tells.includes(key);
+  if ([...query().keys()].some(others)) return {};
+  return Object.fromEntries(Object.entries(memories.get(name) ?? {}).filter(([key]) => others(key)));
+}
+
 /** @param {SheetMessage} message @returns {Mounted} */
 function mount(message) {
   /** @type {import("./types.js").Parameters} those that the address does not have yet */
-  let ours = Object.keys(Object.fromEntries(query())).some((key) => key !== LANGUAGE) ? {} : (memories.get(message.name) ?? {});
+  let ours = recall(message);
   const read = () => Object.fromEntries(setParameters(query(), ours));
   /** @param {unknown} error */
   const problem = (error) => {
@@ -102,14 +118,17 @@ function mount(message) {
       const { [LANGUAGE]: _, ...chosen } = read();
       memories.set(message.name, chosen);
     },
-    make: (parameters) => make(mounted, parameters),
+    make: async (parameters) => ((await settles(mounted, parameters)) ? make(mounted, parameters) : null),
     problem,
     waiting,
     part: (address) => fetchFrom(new URL(address, base), (answer) => answer.arrayBuffer()),
     prepare: async ({ words }) => catalogueOf(words) || fetchCatalogue(words.address ?? "", (path) => fetchFrom(new URL(path, base), (answer) => answer.arrayBuffer())),
     saving: {
-      read: async (picture) => unpack(await fetchBytes(mounted.message.address, { ...read(), picture })),
-      file: async (picture, format) => new TextDecoder().decode(await fetchBytes(mounted.message.address, { ...read(), picture, format })),
+      read: async (picture) => unpack(await fetchBytes(mounted.message.address, { ...read(), ...mounted.message.asks, save: picture })),
+      async file(picture, format) {
+        const { address, asks } = mounted.message;
+        return new TextDecoder().decode(await fetchBytes(address, { ...read(), ...asks, save: picture, format }));
+      },
       problem,
       words: { save, copy, about_code, waiting },
     },
@@ -121,8 +140,26 @@ function mount(message) {
     view.draw();
   };
   /** @type {Mounted} */
-  const mounted = { view, message, trigger: () => {}, path: location.pathname, colour: "", take };
+  const mounted = { view, message, trigger: () => {}, path: location.pathname, colour: "", told: null, ticket: {}, take };
   return mounted;
+}
+
+/**
+ * Tells Python what a visitor has typed, once they pause; false where they went on meanwhile.
+ * @param {Mounted} mounted
+ * @param {Record<string, string>} parameters
+ */
+async function settles(mounted, parameters) {
+  const typed = Object.fromEntries(mounted.message.tells.flatMap((key) => (key in parameters ? [[key, parameters[key]]] : [])));
+  const stamp = JSON.stringify(typed);
+  const ticket = (mounted.ticket = {});
+  mounted.told ??= stamp; // Python read the address, too
+  if (stamp === mounted.told) return true;
+  await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  if (ticket !== mounted.ticket) return false;
+  mounted.told = stamp;
+  mounted.trigger("typed", typed);
+  return true;
 }
 
 /**
@@ -131,7 +168,7 @@ function mount(message) {
  * @param {Record<string, string>} parameters
  */
 async function make({ message, trigger }, parameters) {
-  const { told, language, words, address, leaves } = message;
+  const { told, language, words, address, leaves, asks } = message;
   if (Object.entries(leaves).some(([key, codes]) => codes.includes(parameters[key]))) {
     trigger("left", parameters);
     return null;
@@ -141,9 +178,10 @@ async function make({ message, trigger }, parameters) {
   const sheet = await maker(reader, {
     ...{ told, language },
     say: (name, values = {}) => fill(told.words[name] ?? name, values, language),
-    file: async (name, asked = {}) => unpack(await kept(address, { ...asked, file: name })),
+    file: async (name, asked = {}) => unpack(await kept(address, { ...asked, ...asks, file: name })),
     bytes: (name) => kept(address, { file: name }),
-    link: (page, asked) => `./${page}?${new URLSearchParams({ ...asked, ...(query().has(LANGUAGE) && { [LANGUAGE]: language }) })}`,
+    problemOf: (error) => (error instanceof Refusal ? error.message : ""),
+    link: (page, asked) => `./${page === FIRST ? "" : page}?${new URLSearchParams({ ...asked, ...(query().has(LANGUAGE) && { [LANGUAGE]: language }) })}`,
   });
   const missed = reader.missed.length ? fill(words.missed, { parts: reader.missed.join("; ") }, language) : "";
   return sheet && { ...sheet, warning: [sheet.warning, missed].filter(Boolean).join(" ") };

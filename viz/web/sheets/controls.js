@@ -1,7 +1,7 @@
 // The controls of a sheet: a row that keeps each control in its place, with its focus, while others come and go.
 
 import { button, dress, el, labelAttributes, setChildren } from "../stage/frame/dom.js";
-import { select, tabs } from "../stage/frame/widgets.js";
+import { menu, select, tabs } from "../stage/frame/widgets.js";
 import { codeOf, toggled } from "./types.js";
 
 /** @typedef {import("./types.js").Context["change"]} Change */
@@ -121,16 +121,32 @@ function slider({ key, label, options, low = 0, high = (options?.length ?? 1) - 
 }
 
 /** @param {import("./types.js").TextBox} control @param {Change} change @returns {Drawn} */
-function textBox({ key, label, usual, hint }, change) {
+function textBox({ key, label, usual, hint, examples }, change) {
   let isVisited = false;
   const oninput = () => {
-    change({ [key]: codeOf(node.value, usual) }, !isVisited);
+    change({ [key]: codeOf(input.value, usual) }, !isVisited);
     isVisited = true; // all that is typed in one visit is one entry of the history
   };
   const onblur = () => (isVisited = false);
   const about = { type: "text", autocomplete: "off", dir: "auto", spellcheck: "false", placeholder: hint };
-  const node = el("input.sentence", { ...about, "aria-label": label, oninput, onblur });
-  return { node, renew: ({ value }) => node.value !== value && (node.value = value) };
+  const input = el("input.sentence", { ...about, "aria-label": label, oninput, onblur });
+  const renew = (/** @type {import("./types.js").TextBox} */ { value }) => input.value !== value && (input.value = value);
+  if (!examples) return { node: input, renew };
+  const pick = (/** @type {string} */ text) => change({ [key]: codeOf(text, usual) });
+  return { node: el("span.sheet-text", input, examplesMenu(examples, pick)), renew };
+}
+
+/** @param {NonNullable<import("./types.js").TextBox["examples"]>} examples @param {(text: string) => unknown} pick */
+function examplesMenu({ label, options }, pick) {
+  return menu("examples", label, label, (close) =>
+    options.map(([name, text]) => {
+      const take = () => {
+        close();
+        pick(text);
+      };
+      return button("item", [el("strong", name), el("br"), text], take);
+    }),
+  );
 }
 
 /** @param {import("./types.js").Button} control @param {Change} change @returns {Drawn} */

@@ -22,7 +22,11 @@
  * @typedef {Named & {type: "slider", options?: Options, low?: number, high?: number, step?: number, value: string,
  *   usual: string, text: string}} Slider
  */
-/** @typedef {Named & {type: "text", value: string, usual: string, hint?: string}} TextBox */
+/**
+ * `examples` are texts by name, in a menu with a label of its own.
+ * @typedef {Named & {type: "text", value: string, usual: string, hint?: string,
+ *   examples?: {label: string, options: [name: string, text: string][]}}} TextBox
+ */
 /** @typedef {Named & {type: "button", set: Parameters, disabled?: boolean}} Button  sets parameters */
 /** @typedef {Named & {type: "link", href: string}} Link */
 /** @typedef {{type: "note", key: string, label: string}} NoteControl  words in the row */
@@ -45,7 +49,8 @@
  * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them, `sets` the parameters that each sets, where
  * they are more than `key`.
  * @typedef {{type: "tiles", key: string, label: string, columns: number, tiles: import("../pages/tiles.js").Tile[],
- *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean, sets?: Record<string, Parameters>}} Tiles
+ *   value: string, usual: string, small?: boolean, height?: number, fills?: boolean, scrolls?: boolean,
+ *   sets?: Record<string, Parameters>}} Tiles
  */
 /**
  * Numbers in coloured cells, with names of rows and columns.
@@ -191,6 +196,7 @@
  * @property {(name: string, asked?: Record<string, string>) => Promise<any>} file  one of the page's files, unpacked;
  *   kept. The app also makes files that depend on what is asked
  * @property {(name: string) => Promise<Uint8Array>} bytes  one of its files as it is
+ * @property {(error: unknown) => string} problemOf  what was wrong with the visitor's input, as a sentence; "" of faults
  * @property {(page: string, query: Record<string, string>) => string} link  the address of a page
  */
 /**

@@ -64,6 +64,7 @@ export class SheetPage extends Page {
       say: (name, values = {}) => fill(told.words[name] ?? name, values, language),
       file: (name) => this.kept(`${this.name}/${name}`, unpack),
       bytes: (name) => this.kept(`${this.name}/${name}`, (bytes) => bytes),
+      problemOf: (error) => (error instanceof Problem ? speech.problem(error) : ""),
       link: (page, query) => `#${new URLSearchParams({ page, ...query, ...(requested && { lang: requested }) })}`,
     });
     const missed = reader.missed.length ? speech.say("missed", { parts: reader.missed.join("; ") }) : "";

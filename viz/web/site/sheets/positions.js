@@ -5,41 +5,44 @@ import { encoding, tilesOf } from "./positions/encoding.js";
 import { kernels, rotary } from "./positions/heads.js";
 import { order } from "./positions/order.js";
 import { Encodings } from "./positions/encodings.js";
+import { sentenceControl } from "./positions/sentences.js";
 import { tooLong } from "./positions/too_long.js";
 
 /** @typedef {import("../../sheets/types.js").Control} Control */
 /** @typedef {import("../../sheets/types.js").Sheet} Sheet */
-/** @typedef {(reader: import("../../sheets/reader.js").Reader, given: import("../sheets.js").Given) => Promise<Sheet | null>} View */
+/** @typedef {(reader: import("../../sheets/reader.js").Reader, given: import("../../sheets/types.js").Given) => Promise<Sheet | null>} View */
 
-/** @type {Record<string, (encodings: Encodings) => Sheet>} of which an encoding is chosen */
+/** @type {Record<string, (encodings: Encodings) => Sheet | Promise<Sheet>>} of which an encoding is chosen */
 const OF_ENCODINGS = { encoding, difference, similarity, wavelengths };
 /** @type {Record<string, View>} */
 const OTHERS = { kernels, order, rotary, beyond: tooLong };
 
-/** @type {import("../sheets.js").Maker} */
+/** @type {import("../../sheets/types.js").Maker} */
 export async function positions(reader, given) {
   const { told, say } = given;
-  const isRecorded = { kernels: true, order: true, rotary: told.rotary, beyond: Object.keys(told.beyond).length > 0 };
-  const recorded = Object.entries(isRecorded).flatMap(([code, isHere]) => (isHere ? [code] : []));
-  const codes = [...Object.keys(OF_ENCODINGS), ...recorded];
+  /** @type {{views: string[]}} */
+  const { views: codes } = told;
   const view = reader.one("picture", codes);
   const sheet = view in OTHERS ? await OTHERS[view](reader, given) : await ofEncodings(view, reader, given);
   /** @type {[string, string][]} */
   const options = codes.map((code) => [code, say(`view.${code}`)]);
   /** @type {Control} */
   const views = { type: "choice", key: "picture", label: say("label.show"), options, value: view, usual: codes[0] };
-  return sheet && { ...sheet, controls: { ...sheet.controls, right: [views, ...(sheet.controls.right ?? [])] } };
+  if (!sheet) return null;
+  const { question = [], right = [] } = sheet.controls;
+  const sentence = told.of_text.includes(view) ? [sentenceControl(reader, given)] : [];
+  return { ...sheet, controls: { ...sheet.controls, question: [...sentence, ...question], right: [views, ...right] } };
 }
 
 /**
  * A view of encodings, with their tiles and sizes.
  * @param {string} view
  * @param {import("../../sheets/reader.js").Reader} reader
- * @param {import("../sheets.js").Given} given
+ * @param {import("../../sheets/types.js").Given} given
  * @returns {Promise<Sheet>}
  */
 async function ofEncodings(view, reader, given) {
-  const encodings = await Encodings.read(reader, given);
-  const sheet = OF_ENCODINGS[view](encodings);
+  const encodings = await Encodings.read(reader, given, view !== "encoding");
+  const sheet = await OF_ENCODINGS[view](encodings);
   return { ...sheet, controls: { ...sheet.controls, question: encodings.sizeControls() }, left: [tilesOf(encodings), ...sheet.left] };
 }

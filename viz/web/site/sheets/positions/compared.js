@@ -3,7 +3,7 @@
 import { inOrder, largestOf, subtract, wavelengths as wavelengthsOf } from "../../../engine/analysis/encodings.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
 import { answerOf, rangeOf } from "./encoding.js";
-import { numbered } from "./encodings.js";
+import { SECOND, numbered } from "./encodings.js";
 
 /** @typedef {import("./encodings.js").Encodings} Encodings */
 /** @typedef {import("../../../engine/analysis/encodings.js").Table} Table */
@@ -12,7 +12,6 @@ import { numbered } from "./encodings.js";
 /** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
 /** @typedef {Omit<Sheet, "controls">} Pictures */
 
-const SECOND = "literal_loop";
 const PLACES = /** @type {const} */ (["first", "second"]);
 
 /**
@@ -22,11 +21,9 @@ const PLACES = /** @type {const} */ (["first", "second"]);
  * @returns {Sheet}
  */
 function ofBoth(encodings, draw) {
-  const { codes, first, reader, say } = encodings;
-  const others = codes.filter((code) => !encodings.isRelative(code));
-  const second = reader.one("second", others, SECOND);
+  const { first, second, withTable, say } = encodings;
   /** @type {[string, string][]} */
-  const options = others.map((code) => [code, encodings.name(code)]);
+  const options = withTable.map((code) => [code, encodings.name(code)]);
   /** @type {Control} */
   const select = { type: "select", key: "second", label: say("label.beside"), written: true, options, value: second, usual: SECOND };
   if (encodings.isRelative(first)) {
@@ -62,11 +59,11 @@ export function difference(encodings) {
       right: [
         {
           ...{ type: "maps", name: "difference", label: say("table.difference_title"), scale: "diverging", ...axes },
-          ...{ maps: [map(say("table.difference_title"), cells)], ...rangeOf(encodings, [cells]), fills: [150, 60, 0.48] },
+          ...{ maps: [{ ...map(say("table.difference_title"), cells), save: "table-difference" }], ...rangeOf(encodings, [cells]), fills: [150, 60, 0.48] },
         },
         {
           ...{ type: "maps", name: "both", label: codes.map((code) => encodings.name(code)).join(", "), scale: "diverging", ...axes },
-          ...{ maps: codes.map((code, i) => map(legend(encodings, code, i), tables[i])), ...rangeOf(encodings, tables), fills: [150, 24] },
+          ...{ maps: codes.map((code, i) => ({ ...map(legend(encodings, code, i), tables[i]), save: `table-${PLACES[i]}` })), ...rangeOf(encodings, tables), fills: [150, 24] },
         },
         { type: "note", text: say("table.about_difference") },
       ],
@@ -91,10 +88,10 @@ export function similarity(encodings) {
         {
           ...{ type: "maps", label: say("view.similarity"), scale: "diverging", range: [-1, 1], rowAxis: position, columnAxis: position },
           ...{ cell: `${position} {row}, ${position} {column}: {value}`, number: ".3g", fills: [150, 40, 0.58] },
-          maps: codes.map((code, i) => mapOfProducts(encodings, legend(encodings, code, i), measured[i].products)),
+          maps: codes.map((code, i) => ({ ...mapOfProducts(encodings, legend(encodings, code, i), measured[i].products), save: `similarity-${PLACES[i]}` })),
         },
         {
-          ...{ type: "curves", label: say("table.similarity_title"), title: say("table.similarity_title"), fills: [170] },
+          ...{ type: "curves", save: "offset", label: say("table.similarity_title"), title: say("table.similarity_title"), fills: [170] },
           ...{ xAxis: say("label.offset"), panels: [{ title: say("label.mean_product"), lines }] },
         },
       ],
@@ -140,7 +137,7 @@ export function wavelengths(encodings) {
       left: [{ type: "table", label: say("view.wavelengths"), head: [say("label.pair"), ...head], rows, height: 190 }],
       right: [
         {
-          ...{ type: "curves", label: say("table.wavelengths_title"), title: say("table.wavelengths_title"), fills: [300] },
+          ...{ type: "curves", save: "wavelengths", label: say("table.wavelengths_title"), title: say("table.wavelengths_title"), fills: [300] },
           ...{ xAxis: say("label.dimension"), panels: [{ title: say("label.wavelength"), lines, log: true }] },
         },
       ],

@@ -2,7 +2,9 @@
 
 import { bucketLimits, largestOf } from "../../../engine/analysis/encodings.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
-import { numbered } from "./encodings.js";
+import { hasModel } from "./compute.js";
+import { FIRST, numbered } from "./encodings.js";
+import { textOf } from "./sentences.js";
 
 /** @typedef {import("./encodings.js").Encodings} Encodings */
 /** @typedef {import("../../../engine/analysis/encodings.js").Table} Table */
@@ -20,13 +22,13 @@ const pictures = new WeakMap();
 
 /** All encodings as tiles, positions to the right. @param {Encodings} encodings @returns {Part} */
 export function tilesOf(encodings) {
-  const { codes, first, say, learned } = encodings;
-  const sizes = { positions: learned.table.length, dimensions: learned.table[0].length };
+  const { codes, first, say, given } = encodings;
+  const note = given.told.trains ? say("trains") : say("only_sizes", given.told.recorded);
   const tiles = codes.map((code) => ({
     ...{ code, name: encodings.name(code) },
-    ...(encodings.has(code) ? { pixels: pixelsOf(encodings.table(code)) } : { note: say("only_sizes", sizes) }),
+    ...(encodings.has(code) ? { pixels: pixelsOf(encodings.table(code)) } : { note }),
   }));
-  return { type: "tiles", key: "first", label: say("label.encodings"), columns: 3, tiles, value: first, usual: "sinusoidal", height: 76 };
+  return { type: "tiles", key: "first", label: say("label.encodings"), columns: 3, tiles, value: first, usual: FIRST, height: 76, fills: true };
 }
 
 /** A table lying on its side, as places on the scale about zero. @param {Table} table */
@@ -40,8 +42,8 @@ function pixelsOf(table) {
   return pixels;
 }
 
-/** @param {Encodings} encodings @returns {Sheet} */
-export function encoding(encodings) {
+/** @param {Encodings} encodings @returns {Promise<Sheet>} */
+export async function encoding(encodings) {
   const { first, say } = encodings;
   if (!encodings.has(first)) return encodings.notRecorded(first);
   const table = encodings.table(first);
@@ -53,14 +55,14 @@ export function encoding(encodings) {
     controls: {},
     answer: answerOf(encodings, first),
     below: encodings.about(first),
-    left: beside(encodings),
+    left: await beside(encodings),
     right: [
       {
         ...{ type: "maps", label, scale: "diverging", ...rangeOf(encodings, [table]), left: NAMES, fills: [180, 60, 0.6] },
         ...{ rowAxis: column, columnAxis: row, cell: `${column} {row}, ${row} {column}: {value}`, number: ".3f" },
         maps: [
           {
-            title: label,
+            ...{ save: "table", title: label },
             ...(!encodings.isRelative(first) && { small: say("table.size", { positions: table.length, dimensions: table[0].length }) }),
             ...{ rows: numbered(table[0].length), columns: numbered(table.length), marked: dimensions },
             values: Array.from(table[0], (_, n) => Float64Array.from(table, (numbers) => numbers[n])),
@@ -124,35 +126,38 @@ export function answerOf(encodings, code) {
   return say("answer.by_offset", { apart, product: means[apart], self: means[0] });
 }
 
-/** What stands under the tiles: where positions can be changed, and which heads read this encoding. @param {Encodings} encodings @returns {Part[]} */
-function beside({ given, say, first }) {
-  const { told, link } = given;
+/** What stands under the tiles: where positions can be changed, and which heads read this encoding. @param {Encodings} encodings @returns {Promise<Part[]>} */
+async function beside(encodings) {
+  const { say, reader, given: { told, link } } = encodings;
+  const text = textOf(reader, told);
   /** @type {Control[]} */
   const onSteer = told.steer.map((/** @type {{name: string, query: Record<string, string>}} */ { name, query }, /** @type {number} */ i) => ({
-    ...{ type: "link", key: `steer-${i}`, label: name, href: link("steer", query) },
+    ...{ type: "link", key: `steer-${i}`, label: name, href: link("steer", { ...(text !== told.text && { text }), ...query }) },
   }));
   return [
     { type: "note", name: "steer", text: say("label.on_steer") },
     { type: "controls", key: "steer", name: "steer", flows: true, controls: onSteer },
-    ...headsOf({ given, say, first }),
+    ...(await headsOf(encodings)),
   ];
 }
 
-/** @param {Pick<Encodings, "given" | "say" | "first">} encodings @returns {Part[]} */
-function headsOf({ given, say, first }) {
-  const { told, settings, link } = given;
-  const { model, own, reads, text } = told;
+/** @param {Encodings} encodings @returns {Promise<Part[]>} */
+async function headsOf({ given, reader, say, first }) {
+  const { told, link, file } = given;
+  const { model, own } = told;
   const note = (/** @type {string} */ line) => /** @type {Part[]} */ ([{ type: "note", name: "heads", text: line }]);
   if (first === "rotary") return note(say("heads.rotary"));
+  if (!model) return [];
+  if (own === "none") return note(say("no_positions", { model }));
   if (first !== own) return note(say("heads.not_in_model", { model, own: told.encodings[own]?.name ?? own }));
-  if (!reads.length) return note(say("heads.nobody", { model }));
-  const isHere = settings.models.some(({ name }) => name === model);
+  /** @type {import("./heads.js").Reads} */
+  const { shares, heads, page } = await file("reads", { text: textOf(reader, told) });
+  if (!heads.length) return Object.keys(shares).length ? note(say("heads.nobody", { model })) : [];
+  if (!hasModel(given)) return [];
   /** @type {Control[]} */
-  const heads = reads.map((/** @type {any} */ { kind, layer, head, share }) => {
-    const query = { text, model, beam: "1", view: "why", kind, layer: String(layer), head: String(head) };
+  const links = heads.map(({ kind, layer, head, share, query }) => {
     const label = say("heads.read_by", { kind: say(`kind.${kind}`), layer, head, share });
-    return { type: "link", key: `read-${kind}-${layer}-${head}`, label, href: link("translate", query) };
+    return { type: "link", key: `read-${kind}-${layer}-${head}`, label, href: link(page, query) };
   });
-  const links = /** @type {Part} */ ({ type: "controls", key: "read", name: "read", flows: true, controls: heads });
-  return isHere ? [...note(say("heads.read", { model })), links] : [];
+  return [...note(say("heads.read", { model })), { type: "controls", key: "read", name: "read", flows: true, controls: links }];
 }

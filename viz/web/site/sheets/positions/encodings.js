@@ -13,8 +13,8 @@ import { formatNumber } from "../../../recording/text/sentences.js";
 const [FEWEST, MOST] = [8, 128]; // positions
 const WIDTHS = ["8", "16", "32", "64", "128", "256"];
 const [LENGTH, WIDTH] = [50, 64];
-const FIRST = "sinusoidal";
-const TRAINED = "learned"; // the encoding that is recorded, in one size
+export const [FIRST, SECOND] = ["sinusoidal", "literal_loop"];
+const TRAINED = "learned"; // the encoding that is trained: recorded in one size
 const ROUNDING = 1e-9; // of dot products in 64 bits: those that differ by less are equal
 const CACHED = 40; // tables
 /** @type {Map<string, Table>} by encoding and sizes: a picture that is the same table stays as it is */
@@ -23,28 +23,36 @@ const tables = new Map();
 const similarities = new WeakMap();
 
 export class Encodings {
+  /** @type {Learned | null} */ learned = null;
+
   /**
    * @param {import("../../../sheets/reader.js").Reader} reader
-   * @param {import("../../sheets.js").Given} given
+   * @param {import("../../../sheets/types.js").Given} given
+   * @param {boolean} areTwo  whether a second one stands beside the first
    */
-  static async read(reader, given) {
-    return new Encodings(reader, given, await given.file("learned"));
+  static async read(reader, given, areTwo) {
+    const encodings = new Encodings(reader, given, areTwo);
+    const { nPositions, size, isTrainedOpen } = encodings;
+    const isTrainedNow = given.told.trains && isTrainedOpen;
+    if (encodings.isRecorded || isTrainedNow) encodings.learned = await given.file("learned", { length: String(nPositions), width: String(size) });
+    return encodings;
   }
 
   /**
    * @param {import("../../../sheets/reader.js").Reader} reader
-   * @param {import("../../sheets.js").Given} given
-   * @param {Learned} learned
+   * @param {import("../../../sheets/types.js").Given} given
+   * @param {boolean} areTwo
    */
-  constructor(reader, given, learned) {
+  constructor(reader, given, areTwo) {
     this.reader = reader;
     this.given = given;
     this.say = given.say;
-    this.learned = learned;
     this.codes = Object.keys(given.told.encodings);
     this.nPositions = reader.whole("length", FEWEST, MOST, LENGTH);
     this.size = Number(reader.one("width", WIDTHS, String(WIDTH)));
     this.first = reader.one("first", this.codes, FIRST);
+    this.withTable = this.codes.filter((code) => !this.isRelative(code));
+    this.second = areTwo ? reader.one("second", this.withTable, SECOND) : "";
   }
 
   /** The sliders of both sizes. @returns {Control[]} */
@@ -69,16 +77,26 @@ export class Encodings {
     return this.given.told.relative.includes(code);
   }
 
-  /** Whether there is a table of an encoding: the trained one has one size. @param {string} code */
+  /** Whether the trained table is one of those that are drawn. */
+  get isTrainedOpen() {
+    return this.first === TRAINED || (this.second === TRAINED && !this.isRelative(this.first));
+  }
+
+  /** Whether the trained table is recorded in these sizes. */
+  get isRecorded() {
+    const { recorded } = this.given.told;
+    return recorded?.positions === this.nPositions && recorded.dimensions === this.size;
+  }
+
+  /** Whether there is a table of an encoding in these sizes. @param {string} code */
   has(code) {
-    const { table } = this.learned;
-    return code !== TRAINED || (table.length === this.nPositions && table[0].length === this.size);
+    return code !== TRAINED || this.learned !== null;
   }
 
   /** The table of an encoding that `has` one. @param {string} code @returns {Table} */
   table(code, nPositions = this.nPositions) {
     const name = `${code} ${nPositions} ${this.size}`;
-    const table = tables.get(name) ?? (code === TRAINED ? this.learned.table.map((row) => Float64Array.from(row)) : encodingTable(code, nPositions, this.size));
+    const table = tables.get(name) ?? (code === TRAINED ? (this.learned?.table ?? []).map((row) => Float64Array.from(row)) : encodingTable(code, nPositions, this.size));
     tables.delete(name);
     tables.set(name, table);
     if (tables.size > CACHED) tables.delete(/** @type {string} */ (tables.keys().next().value));
@@ -101,8 +119,7 @@ export class Encodings {
   /** What is said of an encoding; of the trained one how well it was learned. @param {string} code @returns {string} */
   about(code) {
     const { about } = this.given.told.encodings[code];
-    const { hits, loss } = this.learned;
-    return code === TRAINED ? `${about} ${this.say("learned", { hits, loss })}` : about;
+    return code === TRAINED && this.learned ? `${about} ${this.say("learned", { hits: this.learned.hits, loss: this.learned.loss })}` : about;
   }
 
   /** What the columns of a table are, and its rows. @param {string} code */
@@ -119,13 +136,11 @@ export class Encodings {
 
   /** The sheet in the place of a table that is not recorded in this size. @param {string} code @returns {Sheet} */
   notRecorded(code) {
-    const { table } = this.learned;
-    const values = { positions: table.length, dimensions: table[0].length };
     /** @type {Control} */
     const show = { type: "button", key: "sizes", label: this.say("use_sizes"), set: { length: null, width: null } };
     /** @type {Part} */
     const button = { type: "controls", key: "sizes", controls: [show] };
-    return { controls: {}, answer: this.say("recorded_sizes", values), below: this.given.told.encodings[code].about, left: [], right: [button] };
+    return { controls: {}, answer: this.say("recorded_sizes", this.given.told.recorded), below: this.given.told.encodings[code].about, left: [], right: [button] };
   }
 }
 

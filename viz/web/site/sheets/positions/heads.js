@@ -1,45 +1,52 @@
 // What heads make of positions, as recorded: scores between positions, and q·k of a rotary head by offset.
 
 import { encodingTable } from "../../../engine/analysis/encodings.js";
+import { argmax } from "../../../recording/text/numbers.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
 import { wavesOf } from "./encoding.js";
 import { numbered } from "./encodings.js";
+import { readable, textOf } from "./sentences.js";
 import { headOf, headTiles } from "./tiles.js";
 
 /** @typedef {import("../../../sheets/types.js").Part} Part */
 /** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
 /** @typedef {import("../../../sheets/reader.js").Reader} Reader */
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
 /** @typedef {import("../../../pages/tiles.js").Pixels} Pixels */
 /** @typedef {import("./tiles.js").Place} Place */
 /**
- * What was recorded of the heads of a model (viz/pages/positions/contents.py): of an encoding in the stream their
- * scores between positions, above the mean of each row, -Infinity where masked; else the distances and the mean scores.
+ * What heads of a model make of positions (viz/pages/positions/kernels.py).
  * @typedef {object} Recorded
- * @property {Record<string, Float32Array[][][]>} [kernels]
- * @property {Record<string, Float32Array[][][]>} [distances]
- * @property {Record<string, Float32Array[]>} [shares]  how much positions decide where each head looks
- * @property {Record<string, Float32Array[][]>} offsets  how far from a query each head would look, and in how many rows
- * @property {number} rows
- * @property {[string, number, number]} first
- * @property {number} [width]  d_model
+ * @property {Record<string, Float32Array[][][]>} scores  above the mean of each row, -Infinity where masked
+ * @property {Record<string, Float32Array[][][]>} [distances]  distances and mean scores, of positions that are not added
+ * @property {[string, number, number]} first  the head whose scores differ most
+ * @property {number} [width]  d_model, of an encoding with waves
+ */
+/**
+ * Who reads the positions of a sentence (viz/pages/positions/reading.py).
+ * @typedef {object} Reads
+ * @property {string} text  that was read
+ * @property {Record<string, Float32Array[]>} shares  how much positions decide where each head looks
+ * @property {[string, number, number]} [first]  the head that reads them most
+ * @property {string} page  that shows them
+ * @property {{kind: string, layer: number, head: number, share: number, query: Record<string, string>}[]} heads  a few
  */
 
-/** @type {Map<string, Record<string, Pixels[][]>>} */
-const pictures = new Map();
+/** @type {WeakMap<object, Record<string, Pixels[][]>>} by what they are made of */
+const pictures = new WeakMap();
 
 /**
  * Pictures of all heads, made once.
  * @template Head
- * @param {string} name
+ * @param {object} recorded  which they are of
  * @param {Record<string, Head[][]>} heads
  * @param {(head: Head) => Pixels} pixelsOf
  */
-function picturesOf(name, heads, pixelsOf) {
-  const old = pictures.get(name);
+function picturesOf(recorded, heads, pixelsOf) {
+  const old = pictures.get(recorded);
   if (old) return old;
   const all = Object.fromEntries(Object.entries(heads).map(([kind, layers]) => [kind, layers.map((ofLayer) => ofLayer.map(pixelsOf))]));
-  pictures.set(name, all);
+  pictures.set(recorded, all);
   return all;
 }
 
@@ -57,35 +64,48 @@ function signedPixels(rows, most) {
  * @returns {Promise<Sheet>}
  */
 export async function kernels(reader, given) {
-  const { told, say } = given;
+  const { told, say, file } = given;
+  if (!told.model) return { controls: {}, answer: say("no_models"), below: "", left: [], right: [] };
   /** @type {Recorded} */
-  const recorded = await given.file("kernels");
-  const { kernels: scores, distances = {}, first } = recorded;
+  const recorded = await file("kernels");
+  const { scores, distances } = recorded;
+  /** @type {Reads | null} */
+  const reads = distances ? null : await file("reads", { text: textOf(reader, told) });
+  const [ofKind, ofLayer, ofHead] = reads?.first ?? recorded.first;
   /** @type {Place} */
-  const usual = { kind: first[0], layer: first[1], head: first[2] };
-  const heads = scores ?? distances;
-  const place = headOf(reader, heads, usual);
+  const usual = { kind: ofKind, layer: ofLayer, head: ofHead };
+  const place = headOf(reader, scores, usual);
   const { kind, layer, head } = place;
-  const pixels = picturesOf("kernels", heads, scores ? (rows) => signedPixels(rows) : ([, means]) => signedPixels([means]));
+  const name = `${say(`kind.${kind}`)} ${layer}.${head}`;
+  const line = reads?.first && say("heads.share", { text: reads.text, share: reads.shares[kind][layer][head] });
   return {
     controls: {},
-    answer: answerOf(recorded, place, say),
-    below: [recorded.shares && say("heads.share", { text: told.text, share: recorded.shares[kind][layer][head] }), say("heads.mean")].filter(Boolean).join(" "),
-    left: [{ type: "note", text: say("heads.kernels", { model: told.model }) }, headTiles(pixels, place, usual, say)],
-    right: scores ? ofPositions(scores[kind][layer][head], place, recorded, given) : [ofDistances(distances[kind][layer][head], place, say)],
+    answer: answerOf(scores[kind][layer][head], name, say),
+    below: [line, say("heads.mean")].filter(Boolean).join(" "),
+    left: [
+      { type: "note", text: say("heads.kernels", { model: told.model }) },
+      headTiles(picturesOf(recorded, scores, (rows) => signedPixels(rows)), place, usual, say),
+    ],
+    right: distances ? [ofDistances(distances[kind][layer][head], place, say)] : ofPositions(scores[kind][layer][head], place, recorded, given),
   };
 }
 
 /**
  * Where a head would look if all words were alike, as in most rows.
- * @param {Recorded} recorded
- * @param {Place} place
+ * @param {Float32Array[]} kernel
+ * @param {string} name
  * @param {Given["say"]} say
  */
-function answerOf({ offsets, rows }, { kind, layer, head }, say) {
-  const [offset, n] = offsets[kind][layer][head];
+export function answerOf(kernel, name, say) {
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  kernel.forEach((row, i) => {
+    const offset = argmax(row) - i;
+    counts.set(offset, (counts.get(offset) ?? 0) + 1);
+  });
+  const [[offset, n]] = [...counts].sort(([a, m], [b, k]) => k - m || a - b);
   const line = offset < 0 ? "before" : offset > 0 ? "after" : "own";
-  return say(`heads.${line}`, { name: `${say(`kind.${kind}`)} ${layer}.${head}`, back: Math.abs(offset), n, total: rows });
+  return say(`heads.${line}`, { name, back: Math.abs(offset), n, total: kernel.length });
 }
 
 /**
@@ -96,36 +116,37 @@ function answerOf({ offsets, rows }, { kind, layer, head }, say) {
  * @param {Given} given
  * @returns {Part[]}
  */
-function ofPositions(kernel, { layer, head }, { width = 0 }, { told, say, language }) {
+function ofPositions(kernel, { layer, head }, { width }, { told, say, language }) {
   const limit = Math.max(...kernel.flatMap((row) => Array.from(row, (value) => (Number.isFinite(value) ? Math.abs(value) : 0)))) || 1;
   const names = numbered(kernel.length);
-  const title = say("layer_head", { layer, head });
+  const name = say("layer_head", { layer, head });
   const [query, key] = [say("label.query"), say("label.key")];
   const isMasked = kernel.some((row) => row.includes(-Infinity));
   /** @type {Part} */
   const map = {
-    ...{ type: "maps", label: title, scale: "diverging", range: [-limit, limit], rowAxis: query, columnAxis: key, fills: [200, 40, 0.62] },
+    ...{ type: "maps", label: name, scale: "diverging", range: [-limit, limit], rowAxis: query, columnAxis: key, fills: [200, 40, 0.62] },
     ...{ cell: `${query} {row}, ${key} {column}: {value}`, ends: [-limit, limit].map((end) => formatNumber(end, ".3g", language)) },
     ...{ blocked: `${query} {row}, ${key} {column}: ${say("label.blocked")}`, left: 44 },
     maps: [
       {
-        ...{ title, small: say("label.by_position"), values: kernel.map((row) => row.map((value) => (value === -Infinity ? 0 : value))) },
+        ...{ save: "kernel", title: name, small: say("label.by_position"), values: kernel.map((row) => row.map((value) => (value === -Infinity ? 0 : value))) },
         ...{ rows: names, columns: names, ...(isMasked && { mask: kernel.map((row) => Array.from(row, (value) => value !== -Infinity)) }) },
       },
     ],
   };
-  if (told.own === "learned") return [map]; // which has no waves
+  if (!width) return [map];
   const table = encodingTable(told.own, kernel.length, width);
   const dimensions = [...new Set([0, 1, width >> 2, width >> 1])].sort((a, b) => a - b);
   const axes = { column: say("label.dimension"), row: say("label.position") };
-  return [map, { type: "title", text: say("label.own_encoding"), small: say("label.dimensions_by_position") }, ...wavesOf(table, dimensions, axes, say)];
+  const title = /** @type {const} */ ({ type: "title", text: say("label.own_encoding"), small: say("label.dimensions_by_position") });
+  return [map, title, ...wavesOf(table, dimensions, axes, say).map((part) => ({ ...part, save: "waves" }))];
 }
 
 /** The mean score by distance. @param {Float32Array[]} means @param {Place} place @param {Given["say"]} say @returns {Part} */
 function ofDistances([x, y], { layer, head }, say) {
   const name = say("layer_head", { layer, head });
   const panels = [{ title: say("label.mean_score"), lines: [{ name, x, y }] }];
-  return { type: "curves", label: name, title: name, xAxis: say("label.apart"), fills: [300], panels };
+  return { type: "curves", save: "distances", label: name, title: name, xAxis: say("label.apart"), fills: [300], panels };
 }
 
 /**
@@ -135,16 +156,18 @@ function ofDistances([x, y], { layer, head }, say) {
  * @returns {Promise<Sheet>}
  */
 export async function rotary(reader, given) {
-  const { told, say } = given;
-  /** @type {{name: string, before: Float32Array[], after: Float32Array[][], far: number}} */
-  const { name, before, after, far } = await given.file("rotary");
+  const { told, say, file } = given;
+  const read = (/** @type {string} */ text) => file("rotary", { text });
+  /** @type {{result: {name: string, text: string, before: Float32Array[], after: Float32Array[][], far: number}, warning: string}} */
+  const { result: recorded, warning } = await readable(textOf(reader, told), given, read);
+  const { name, text, before, after, far } = recorded;
   const change = (/** @type {Float32Array} */ line) => Math.abs(line[0] - line[far]);
   const all = after.flatMap((heads, layer) => heads.map((line, head) => ({ kind: "", layer, head, change: change(line) })));
   const usual = all.reduce((best, other) => (other.change > best.change ? other : best));
   const place = headOf(reader, { "": after }, usual);
   const { layer, head } = place;
   const most = Math.max(...after.flat().map((line) => Math.max(...line.map(Math.abs))));
-  const pixels = picturesOf("rotary", { "": after }, (line) => signedPixels([line], most));
+  const pixels = picturesOf(recorded, { "": after }, (line) => signedPixels([line], most));
   const line = after[layer][head];
   const x = Float64Array.from(line, (_, offset) => offset);
   const title = say("rotary.title", { layer, head });
@@ -154,6 +177,7 @@ export async function rotary(reader, given) {
   ];
   return {
     controls: {},
+    warning,
     answer: say(line[far] > line[0] ? "rotary.rises" : "rotary.falls", { n: far, a: line[0], b: line[far] }),
     below: say("rotary.about", { layer, head, name }),
     left: [
@@ -162,7 +186,7 @@ export async function rotary(reader, given) {
       headTiles(pixels, place, usual, say),
     ],
     right: [
-      { type: "curves", label: title, title: `${title} · “${told.text}”`, xAxis: say("label.offset"), fills: [300], panels: [{ title: "q·k / √d", lines }] },
+      { type: "curves", save: "turned", label: title, title: `${title} · “${text}”`, xAxis: say("label.offset"), fills: [300], panels: [{ title: "q·k / √d", lines }] },
       { type: "note", text: say("rotary.speeds") },
     ],
   };

@@ -1,26 +1,25 @@
 // Word order: a sentence and its words in another order, with positions in the encoder and without.
 
-import { Problem } from "../../../engine/run/problem.js";
 import { axisTokens } from "../../../recording/maps/axes.js";
 import { tokenNames } from "../../../recording/text/text.js";
 import { pixelsOf } from "../../../sheets/maps.js";
+import { bothOrders } from "./compute.js";
 import { writeNumber } from "./encodings.js";
+import { readable, textOf } from "./sentences.js";
 import { headOf, headTiles } from "./tiles.js";
 
 /** @typedef {import("../../../sheets/types.js").Part} Part */
 /** @typedef {import("../../../sheets/types.js").Control} Control */
 /** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
 /** @typedef {import("../../../engine/client.js").EngineAnswer} EngineAnswer */
 /** @typedef {import("../../../engine/run/config.js").AttentionKind} AttentionKind */
 /** @typedef {import("./tiles.js").Place} Place */
-/** @typedef {{answers: EngineAnswer[], order: import("../../../engine/analysis/word_order.js").WordOrder}} Orders */
 
 const ORDERS = ["1", "2", "3", "4", "5"];
 /** @type {Place} */
 const USUAL = { kind: "encoder_self", layer: 0, head: 0 };
 const KINDS = /** @type {AttentionKind[]} */ (["encoder_self", "decoder_self", "cross"]);
-let last = ""; // the last sentence that could be read
 
 /**
  * @param {import("../../../sheets/reader.js").Reader} reader
@@ -28,21 +27,23 @@ let last = ""; // the last sentence that could be read
  * @returns {Promise<Sheet | null>}
  */
 export async function order(reader, given) {
-  const { told, say, speech } = given;
-  const text = reader.text("text", told.text);
+  const { told, say, language } = given;
   const seed = reader.one("order", ORDERS);
   const isTrained = reader.one("trained", ["0", "1"]) === "1";
-  const { both, warning } = await readable(text, Number(seed), isTrained, given);
+  const controls = controlsOf({ seed, isTrained }, say);
+  if (!told.translator) return { controls, answer: say("no_translator"), below: "", left: [], right: notes(told.no_translator) };
+  const read = (/** @type {string} */ text) => bothOrders(text, Number(seed), isTrained, given);
+  const { result: both, warning } = await readable(textOf(reader, told), given, read);
   if (!both) return null;
   const { answers, order: { differences } } = both;
   const maps = answers.map(mapsOf);
   const place = headOf(reader, maps[0].heads, USUAL);
   const texts = answers.map((answer) => answer.text);
-  const [off, on] = differences.map((value) => writeNumber(value, speech.language));
+  const [off, on] = differences.map((value) => writeNumber(value, language));
   const isSame = new Set(texts).size === 1;
   const hint = answers.length < 2 ? say("order.no_order") : "";
   return {
-    controls: controlsOf({ text, seed, isTrained }, given),
+    controls,
     warning: [warning, hint].filter(Boolean).join(" "),
     answer: say(isSame ? "order.same" : "order.differs", { a: texts[0], b: texts[texts.length - 1] }),
     below: say("order.blind", { off, on }),
@@ -55,64 +56,20 @@ export async function order(reader, given) {
   };
 }
 
-/**
- * Both orders of a sentence; of one that cannot be read those of the last that could be, or of the example, and why.
- * @param {string} text
- * @param {number} seed
- * @param {boolean} isTrained
- * @param {Given} given
- * @returns {Promise<{both: Orders | null, warning: string}>}
- */
-async function readable(text, seed, isTrained, given) {
-  const { told, say, speech } = given;
-  try {
-    const both = await bothOrders(text, seed, isTrained, given);
-    if (both) last = text;
-    return { both, warning: "" };
-  } catch (error) {
-    const other = last && last !== text ? last : told.text;
-    if (!(error instanceof Problem) || text === other) throw error;
-    const both = await bothOrders(other, seed, isTrained, given);
-    return { both, warning: `${speech.problem(error)} ${say(other === last ? "showing_last" : "showing_example")}` };
-  }
-}
+/** A sentence, and a command. @param {string[]} lines @returns {Part[]} */
+const notes = ([line, command]) => [{ type: "note", text: line }, { type: "note", text: command, code: true }];
 
 /**
- * What the model makes of a sentence and of its words in another order, if they have one.
- * @param {string} text
- * @param {number} seed
- * @param {boolean} isTrained  whether the encoder has its positions
- * @param {Given} given
- * @returns {Promise<Orders | null>}
- */
-async function bothOrders(text, seed, isTrained, { told, models, file }) {
-  const { name } = models.get(told.model);
-  const isRecorded = text === told.text && seed === Number(ORDERS[0]) && !isTrained && name === told.model;
-  if (isRecorded && !models.isLoaded(name)) return file("order"); // needs no weights
-  /** @type {import("../../../engine/run/translator.js").Request} */
-  const request = { text, beam: 1, positions: { scale: Number(isTrained), sides: ["encoder"] } };
-  const first = await models.answer(name, request, { order: seed }, "positions");
-  if (!first?.order) return null;
-  const { order: words } = first;
-  if (words.shuffled === words.text) return { answers: [first], order: words };
-  const second = await models.answer(name, { ...request, text: words.shuffled }, {}, "shuffled");
-  return second && { answers: [first, second], order: words };
-}
-
-/**
- * @param {{text: string, seed: string, isTrained: boolean}} chosen
- * @param {Given} given
+ * @param {{seed: string, isTrained: boolean}} chosen
+ * @param {Given["say"]} say
  * @returns {Sheet["controls"]}
  */
-function controlsOf({ text, seed, isTrained }, { told, say, speech, models }) {
-  const { source } = models.get(told.model);
-  const label = speech.say("sentence_in", { language: speech.say(`language_${source}`) });
+function controlsOf({ seed, isTrained }, say) {
   /** @type {[string, string][]} */
   const orders = ORDERS.map((code) => [code, code]);
   /** @type {[string, string][]} */
   const switches = ["0", "1"].map((code) => [code, say(`trained_${code}`)]);
   return {
-    question: [{ type: "text", key: "text", label, value: text, usual: told.text, hint: speech.say("hint") }],
     left: [
       { type: "choice", key: "order", label: say("label.order"), written: true, help: say("order.help"), options: orders, value: seed, usual: "1" },
       {
@@ -188,7 +145,7 @@ function pictureOf(answers, maps, place, say) {
     maps: answers.map((answer, i) => {
       const { queries, keys } = axisTokens(answer, kind, "");
       return {
-        ...{ title: `“${answer.source}”`, values: maps[i].heads[kind][layer][head] },
+        ...{ save: i ? "map-shuffled" : "map-own", title: `“${answer.source}”`, values: maps[i].heads[kind][layer][head] },
         ...{ rows: tokenNames(queries), columns: tokenNames(keys), mask: maskOf(answer, /** @type {AttentionKind} */ (kind)) },
       };
     }),

@@ -52,5 +52,5 @@ export function headTiles(pixels, open, usual, say) {
   };
   const sets = Object.fromEntries(places.map((place) => [codeOf(place), parametersOf(place)]));
   const columns = Math.max(...Object.values(pixels).map((layers) => layers[0].length));
-  return { type: "tiles", key: "head", label: say("label.heads"), columns, tiles, value: codeOf(open), usual: usualCode, small: true, height: 40, sets };
+  return { type: "tiles", key: "head", label: say("label.heads"), columns, tiles, value: codeOf(open), usual: usualCode, small: true, height: 40, fills: true, sets };
 }

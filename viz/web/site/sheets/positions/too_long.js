@@ -2,9 +2,9 @@
 
 /** @typedef {import("../../../sheets/types.js").Part} Part */
 /** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
 /** @typedef {{length: number, perplexity: number, loss: Float32Array}} Length  the mean losses of bins of positions */
-/** @typedef {{name: string, tokens: number, lengths: Length[]}} Measured */
+/** @typedef {{name: string, tokens: number, lengths: Length[], pixels: import("../../../pages/tiles.js").Pixels}} Measured */
 
 const ALL = "all"; // the code of all models side by side
 
@@ -15,8 +15,8 @@ const ALL = "all"; // the code of all models side by side
  */
 export async function tooLong(reader, given) {
   const { told, say, language } = given;
-  /** @type {{models: Measured[]}} */
-  const { models } = await given.file("beyond");
+  /** @type {{models: Measured[], pixels: import("../../../pages/tiles.js").Pixels}} */
+  const { models, pixels } = await given.file("beyond");
   const names = models.map(({ name }) => name);
   const selected = reader.one("measured", [ALL, ...names]);
   const losses = models.flatMap(({ lengths }) => lengths.flatMap(({ loss }) => [...loss]));
@@ -34,8 +34,8 @@ export async function tooLong(reader, given) {
     return say("long.perplexities", { name: model.name, a: first.perplexity, n: first.length, b: last.perplexity, m: last.length });
   });
   const tiles = [
-    { code: ALL, name: say("long.side_by_side"), note: list(names) },
-    ...names.map((name) => ({ code: name, name, note: told.beyond[name] })),
+    { code: ALL, name: say("long.side_by_side"), note: list(names), pixels },
+    ...models.map(({ name, pixels: ofModel }) => ({ code: name, name, note: told.beyond[name], pixels: ofModel })),
   ];
   return {
     controls: {},
@@ -43,7 +43,7 @@ export async function tooLong(reader, given) {
     below: perplexities.join(" "),
     left: [
       { type: "note", text: say("long.about") },
-      { type: "tiles", key: "measured", label: say("label.models"), columns: 2, tiles, value: selected, usual: ALL },
+      { type: "tiles", key: "measured", label: say("label.models"), columns: 2, tiles, value: selected, usual: ALL, fills: true },
     ],
     right: [
       ...shown.map((model, i) => curvesOf(model, range, shown.length - i, given)),
@@ -68,5 +68,5 @@ function curvesOf({ name, lengths }, range, left, { told, say }) {
   }));
   const panels = [{ title: say("label.loss"), lines, range }];
   const title = `${name} · ${told.beyond[name]}`;
-  return { type: "curves", name, label: say("loss_of", { name }), title, xAxis: say("label.position"), panels, fills: [200, 24, 1 / left] };
+  return { type: "curves", name, save: `beyond-${name}`, label: say("loss_of", { name }), title, xAxis: say("label.position"), panels, fills: [200, 24, 1 / left] };
 }

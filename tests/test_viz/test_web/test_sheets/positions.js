@@ -1,0 +1,33 @@
+// Runs the maker of the page Positions in Node, as the app does: reads addresses and files from a folder, and writes sheets.
+
+import { readFileSync } from "node:fs";
+
+import { fill } from "../../../../viz/web/recording/text/sentences.js";
+import { unpack } from "../../../../viz/web/recording/message/packed.js";
+import { Reader } from "../../../../viz/web/sheets/reader.js";
+import { positions } from "../../../../viz/web/site/sheets/positions.js";
+
+const [, , folder] = process.argv;
+const bytes = (/** @type {string} */ name) => new Uint8Array(readFileSync(`${folder}/${name}`));
+const { addresses, language } = JSON.parse(new TextDecoder().decode(bytes("asked.json")));
+
+/** @param {Record<string, string>} parameters @param {number} n */
+async function sheet(parameters, n) {
+  const told = unpack(bytes("told"));
+  const reader = new Reader(parameters);
+  const given = {
+    ...{ told, language, problemOf: () => "" },
+    say: (/** @type {string} */ name, values = {}) => fill(told.words[name] ?? name, values, language),
+    file: async (/** @type {string} */ name) => unpack(bytes(`${n}-${name}`)),
+    bytes: async (/** @type {string} */ name) => bytes(`${n}-${name}`),
+    link: (/** @type {string} */ page, /** @type {Record<string, string>} */ query) => `${page}?${new URLSearchParams(query)}`,
+  };
+  return { ...plain(await positions(reader, given)), missed: reader.missed };
+}
+
+/** Typed arrays as lists; what JSON has no number for, as null. @param {any} value */
+const plain = (value) => JSON.parse(JSON.stringify(value, (_, part) => (ArrayBuffer.isView(part) ? Array.from(/** @type {any} */ (part)) : part)));
+
+const sheets = [];
+for (const [n, parameters] of addresses.entries()) sheets.push(await sheet(parameters, n));
+process.stdout.write(JSON.stringify(sheets));

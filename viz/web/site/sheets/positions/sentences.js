@@ -1,0 +1,44 @@
+// The visitor's sentence: its box, and what is shown in place of one that cannot be read.
+
+/** @typedef {import("../../../sheets/types.js").Control} Control */
+/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
+
+let last = ""; // the last sentence that could be read
+
+/** @param {Reader} reader @param {{text: string}} told @returns {string} */
+export const textOf = (reader, told) => reader.text("text", told.text);
+
+/** The box of the sentence, with examples. @param {Reader} reader @param {Given} given @returns {Control} */
+export function sentenceControl(reader, { told, say }) {
+  const examples = { label: say("examples"), options: told.examples };
+  return { type: "text", key: "text", label: say("sentence"), value: textOf(reader, told), usual: told.text, hint: say("hint"), examples };
+}
+
+/**
+ * What is computed of a sentence; of one that cannot be read, of the last that could be, or of the example, and why.
+ * @template Answer
+ * @param {string} text
+ * @param {Given} given
+ * @param {(text: string) => Promise<Answer>} compute
+ * @returns {Promise<{result: Answer, warning: string}>}
+ */
+export async function readable(text, { told, say, problemOf }, compute) {
+  try {
+    const result = await compute(text);
+    if (result) last = text;
+    return { result, warning: "" };
+  } catch (error) {
+    const problem = problemOf(error);
+    if (!problem) throw error;
+    const others = [last, told.text].filter((other) => other && other !== text);
+    for (const other of others) {
+      try {
+        return { result: await compute(other), warning: `${problem} ${say(other === told.text ? "showing_example" : "showing_last")}` };
+      } catch (second) {
+        if (!problemOf(second)) throw second;
+      }
+    }
+    throw error;
+  }
+}
