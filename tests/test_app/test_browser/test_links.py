@@ -28,7 +28,8 @@ PICTURE = """() => {
   const all = (query, look) => Array.from(document.querySelectorAll(`.stMain ${query}`), look);
   const key = node => (node.closest('[class*=st-key-]')?.className.match(/st-key-[\\w-]+/g) || []).join(' ');
   return JSON.stringify({  // as one text: many small values come slowly out of the browser
-    options: all('[role=radio], .hl-sheet [role=tab]', node => [key(node), node.textContent, node.ariaChecked ?? node.ariaSelected ?? node.checked]),
+    options: all('[role=radio], .hl-sheet [role=tab]', node => [key(node), node.textContent,
+      node.ariaChecked ?? node.ariaSelected ?? node.checked]),
     switches: all('input[type=checkbox]', node => [key(node), node.checked]),
     fields: all('input[type=text]', node => [key(node), node.value]),
     sliders: all('[role=slider]', node => [key(node), node.ariaValueNow]),
