@@ -23,3 +23,7 @@ test("powers of ten are written as Python writes them", () => {
   assert.equal(fill("{rate:.2e}", { rate: 0.00069877 }, "en"), "6.99e-04");
   assert.equal(fill("{rate:.3e}", { rate: 1234567 }, "de"), "1,235e+06");
 });
+
+test("a half is rounded to the even digit, as Python rounds it", () => {
+  assert.equal(fill("{a:.1f} {b:.1f} {c:.0%} {d:.2g}", { a: 158.25, b: 158.75, c: 0.125, d: 2.25 }, "en"), "158.2 158.8 12% 2.2");
+});

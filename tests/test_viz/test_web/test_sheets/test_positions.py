@@ -108,7 +108,7 @@ def test_every_picture_is_that_of_its_program(made: list[Made]) -> None:
                     values, heat(plots[name].figure), rtol=1e-4, atol=2e-5, err_msg=f"{asked} {name}"
                 )
                 continue
-            lines = [line for line in plots[name].figure.data if line.get("type") == "scatter" and len(line["x"] or ())]
+            lines = [trace for trace in plots[name].figure.data if trace.type == "scatter" and trace.name]
             drawn = part["panels"][0]["lines"]
             assert [line["name"] for line in drawn] == [line["name"] for line in lines], asked
             for line, expected in zip(drawn, lines, strict=True):

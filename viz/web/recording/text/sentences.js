@@ -37,6 +37,7 @@ function formatOf(spec, language) {
     style: type === "%" ? "percent" : "decimal",
     signDisplay: sign ? "always" : "negative",
     useGrouping: Boolean(group),
+    roundingMode: "halfEven", // as Python rounds
     minimumFractionDigits: places,
     maximumFractionDigits: places ?? (type === "%" ? 0 : 6),
     ...(type === "g" && digits && { maximumSignificantDigits: Number(digits) }),
