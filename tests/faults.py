@@ -280,6 +280,20 @@ FAULTS = (
         f"{_VIZ}figures/test_differences.py",
     ),
     Fault(
+        "the browser's cosines before its sines",
+        "viz/web/engine/model/positions.js",
+        "? column < half :",
+        "? column >= half :",
+        f"{_VIZ}web/test_engine/test_encodings.py",
+    ),
+    Fault(
+        "the browser shuffles from the other end",
+        "viz/web/engine/arithmetic/random.js",
+        "const other = below(i + 1);",
+        "const other = i - below(i + 1);",
+        f"{_VIZ}web/test_engine/test_encodings.py",
+    ),
+    Fault(
         "cross-attention named by the wrong side",
         "viz/web/recording/maps/axes.js",
         'const keys = of === "source" ? source : target;',
