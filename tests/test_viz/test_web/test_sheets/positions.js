@@ -1,4 +1,5 @@
-// Runs the maker of the page Positions in Node, as the app does: reads addresses and files from a folder, and writes sheets.
+// Runs the maker of the page Positions in Node, as the app does or the site: reads addresses and files from a folder, and
+// writes sheets.
 
 import { readFileSync } from "node:fs";
 
@@ -9,7 +10,7 @@ import { positions } from "../../../../viz/web/site/sheets/positions.js";
 
 const [, , folder] = process.argv;
 const bytes = (/** @type {string} */ name) => new Uint8Array(readFileSync(`${folder}/${name}`));
-const { addresses, language } = JSON.parse(new TextDecoder().decode(bytes("asked.json")));
+const { addresses, language, on_site: isOnSite } = JSON.parse(new TextDecoder().decode(bytes("asked.json")));
 
 /** @param {Record<string, string>} parameters @param {number} n */
 async function sheet(parameters, n) {
@@ -17,12 +18,13 @@ async function sheet(parameters, n) {
   const reader = new Reader(parameters);
   const given = {
     ...{ told, language, problemOf: () => "" },
+    ...(isOnSite && { models: { get: (/** @type {string} */ name) => ({ name }), isLoaded: () => false }, settings: { models: [{ name: told.model }] } }),
     say: (/** @type {string} */ name, values = {}) => fill(told.words[name] ?? name, values, language),
     file: async (/** @type {string} */ name) => unpack(bytes(`${n}-${name}`)),
     bytes: async (/** @type {string} */ name) => bytes(`${n}-${name}`),
     link: (/** @type {string} */ page, /** @type {Record<string, string>} */ query) => `${page}?${new URLSearchParams(query)}`,
   };
-  return { ...plain(await positions(reader, given)), missed: reader.missed };
+  return { ...plain(await positions(reader, /** @type {any} */ (given))), missed: reader.missed };
 }
 
 /** Typed arrays as lists; what JSON has no number for, as null. @param {any} value */

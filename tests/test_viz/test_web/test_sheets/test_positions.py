@@ -61,24 +61,33 @@ ADDRESSES = [
 Made = tuple[dict[str, str], dict[str, Any], dict[str, Plot]]
 
 
+def sheets_of(
+    folder: Path, told: dict[str, Any], addresses: list[dict[str, str]], on_site: bool
+) -> list[dict[str, Any]]:
+    """What the browser's maker makes of addresses, with the files of each."""
+    folder.mkdir()
+    for n, asked in enumerate(addresses):
+        for name in FILES.get(asked.get("picture", ""), ("learned", "reads")):
+            (folder / f"{n}-{name}").write_bytes(contents.file(name, {} if on_site else asked))
+    (folder / "told").write_bytes(pack(told))
+    request = {"addresses": addresses, "language": "en", "on_site": on_site}
+    (folder / "asked.json").write_text(json.dumps(request))
+    finished = node(SCRIPT, folder)
+    assert not finished.returncode, finished.stderr
+    return json.loads(finished.stdout)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> list[Made]:
-    """Each address, what the browser's maker makes of it, and its pictures in Python."""
+    """Each address, what the browser's maker makes of it in the app, and its pictures in Python."""
     folder = tmp_path_factory.mktemp("positions")
-    for n, asked in enumerate(ADDRESSES):
-        for name in FILES.get(asked.get("picture", ""), ("learned", "reads")):
-            (folder / f"{n}-{name}").write_bytes(contents.file(name, asked))
-    # Heads of another model are looked at where the session says so: its pages are made apart.
-    sheets: list[dict[str, Any]] = [{}] * len(ADDRESSES)
+    of_model = [(asked.get("model", ""), asked) for asked in ADDRESSES]  # the session says whose heads are looked at
+    sheets = {}
     for model in ("", "wikitext2-modern"):
-        (folder / "told").write_bytes(pack(contents.told(in_app=True, model=model)))
-        (folder / "asked.json").write_text(json.dumps({"addresses": ADDRESSES, "language": "en"}))
-        finished = node(SCRIPT, folder)
-        assert not finished.returncode, finished.stderr
-        for n, sheet in enumerate(json.loads(finished.stdout)):
-            if ADDRESSES[n].get("model", "") == model:
-                sheets[n] = sheet
-    return [(asked, sheet, contents.plots(asked)) for asked, sheet in zip(ADDRESSES, sheets, strict=True)]
+        addresses = [asked for name, asked in of_model if name == model]
+        made_of_model = sheets_of(folder / f"model-{model}", contents.told(in_app=True, model=model), addresses, False)
+        sheets |= {json.dumps(asked): sheet for asked, sheet in zip(addresses, made_of_model, strict=True)}
+    return [(asked, sheets[json.dumps(asked)], contents.plots(asked)) for asked in ADDRESSES]
 
 
 def parts_that_save(sheet: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -196,9 +205,18 @@ def test_what_is_not_there_gives_the_default_and_is_named(made: list[Made]) -> N
     assert table["right"] == sizes["right"] == sheet_at(made)["right"]
 
 
-def test_the_site_has_the_recorded_table_alone() -> None:
-    """Where nothing is trained, a table of other sizes is not shown in the place of the one that is asked for."""
+def test_the_site_shows_what_is_recorded_and_nothing_in_its_place(made: list[Made], tmp_path: Path) -> None:
     told = contents.told()
-    sizes = (recorded_positions.N_POSITIONS, recorded_positions.D_MODEL)
-    assert tuple(told["recorded"].values()) == sizes and not told["trains"] and told["of_text"] == ["order"]
-    assert {"learned", "reads", "kernels", "order"} <= set(contents.files())
+    assert not told["trains"] and told["of_text"] == ["order"] and set(FILES) <= set(contents.files())
+    addresses = [{}, {"picture": "kernels"}, {"picture": "order"}, {"picture": "rotary"}, {"picture": "beyond"}]
+    other_sizes = {"first": "learned", **SMALL}
+    *sheets, trained_elsewhere = sheets_of(tmp_path / "site", told, [*addresses, other_sizes], True)
+    for asked, sheet in zip(addresses, sheets, strict=True):
+        in_app = sheet_at(made, **asked)
+        assert [sheet[name] for name in ("answer", "below", "right")] == [
+            in_app[n] for n in ("answer", "below", "right")
+        ]
+        assert sheet["left"] == in_app["left"], asked
+    sizes = recorded_positions.N_POSITIONS, recorded_positions.D_MODEL
+    assert "{} positions and {} dimensions".format(*sizes) in trained_elsewhere["below"]
+    assert not parts_that_save(trained_elsewhere)
