@@ -229,7 +229,8 @@ def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]
             for histogram in card.histograms.values()
         ]
         labels = {name: [group.labels() for group in of_name] for name, of_name in groups.items()}
-        said["texts"] = {**asdict(card), "histograms": histograms, "labels": labels}
+        bars = [{**vars(bar), "shares": [{**vars(part), "ink": part.ink} for part in bar.shares]} for bar in card.bars]
+        said["texts"] = {**asdict(card), "bars": bars, "histograms": histograms, "labels": labels}
     if heads.report and (roles := heads.roles):
         said["board"] = asdict(held_out.held_out_card(heads.report, roles, head, heads.name))
     return said

@@ -16,7 +16,9 @@ from viz.views.results.indexed_heads import IndexedHeads, rule_name
 BARS = {"written": message("of what it writes"), "weight": message("of its weight")}
 LEAST_SHARE = 0.03  # of a bar, below which a rule has no part of its own
 NAMED = 0.16  # of a bar, from which its name stands in it
-NO_RULE_COLOUR, OTHER_RULES_COLOUR = "var(--hl-no-rule)", "#9aa0a6"
+NO_RULE_COLOUR, OTHER_RULES_COLOUR = "#3d4147", "#9aa0a6"
+LIGHTER = 0.6  # how much of a colour is left in one that is lighter
+AS_DARK = 0.179  # the luminance at which black and white have the same contrast (WCAG 2)
 DISTRIBUTIONS = messages(
     activity="How much it writes, by the stream that it is added to",
     distance="Distance, key minus query",
@@ -35,6 +37,18 @@ class Share:
     colour: str
     label: str
     about: str
+
+    @property
+    def ink(self) -> str:
+        """The colour of what stands in it: black or white, whichever has more contrast."""
+        shares = np.array(_channels(self.colour)) / 255
+        linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+        return "#000" if linear @ (0.2126, 0.7152, 0.0722) > AS_DARK else "#fff"
+
+
+def _channels(colour: str) -> list[int]:
+    """Red, green and blue of a colour as #rrggbb."""
+    return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
 
 
 @dataclass(frozen=True)
@@ -147,7 +161,9 @@ def _bar(heads: IndexedHeads, head: Head, measure: str) -> Bar:
 def _colour_of(number: int) -> str:
     """The colour of a rule; there are more rules than colours, so that later ones are lighter."""
     colour = theme.LINES[number % (len(theme.LINES) - 1)]
-    return colour if number < len(theme.LINES) - 1 else f"color-mix(in srgb, {colour} 60%, white)"
+    if number < len(theme.LINES) - 1:
+        return colour
+    return "#" + "".join(f"{round(LIGHTER * channel + (1 - LIGHTER) * 255):02x}" for channel in _channels(colour))
 
 
 def histograms(heads: IndexedHeads, head: Head) -> dict[str, Histogram]:

@@ -13,7 +13,9 @@ export class SharesView {
   /** @param {import("./types.js").Shares} part */
   show({ bars }) {
     setChildren(this.root, bars.map(({ title, shares, words }) => {
-      const cells = shares.map(({ share, colour, label, about }) => el("i", { style: `flex: ${share} 1 0; background: ${colour}`, title: about }, label));
+      const cells = shares.map(({ share, colour, ink, label, about }) =>
+        el("i", { style: `flex: ${share} 1 0; background: ${colour}; color: ${ink}`, title: about }, label),
+      );
       const bar = el("div", { role: "img", "aria-label": `${title}: ${words}` }, cells);
       return el("div.shares", el("small", title), bar, el("small", { "aria-hidden": "true" }, words));
     }));

@@ -128,6 +128,7 @@
  * @typedef {object} Share
  * @property {number} share
  * @property {string} colour
+ * @property {string} ink  the colour of its label
  * @property {string} label  what stands in it
  * @property {string} about  what a pointer is told
  */
