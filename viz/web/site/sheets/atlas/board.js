@@ -84,7 +84,7 @@ export function boardOf(heads, coloured, chosen, given) {
       corner: isSorted ? "" : say("head"),
       values: rows.map((row) => row.map((cell) => cell.value)),
       texts: rows.map((row) => row.map((cell) => textOf(cell, isSorted, measure, rows.length))),
-      names: rows.map((row) => row.map((cell) => `${cell.names[1]} · ${value} ${written(cell.value)}`)),
+      names: rows.map((row) => row.map((cell) => nameOf(cell, value, textOf(cell, isSorted, measure, rows.length)))),
       ...{ range, ends: range.map(written), signed, reversed },
       selected: at < 0 ? [] : [[Math.floor(at / width), at % width]],
       click: { sets: rows.map((row) => row.map(({ place }) => parametersOf(place))) },
@@ -116,6 +116,12 @@ function textOf({ text, names }, isSorted, measure, nRows) {
   if (isSorted) return code;
   if (measure === "sharpness") return mark;
   return nRows > HIGH ? "" : text;
+}
+
+/** What a cell is called: a head, its role and its number, and what else stands in the cell. @param {Cell} cell @param {string} value @param {string} text */
+function nameOf({ text: number, names: [, about] }, value, text) {
+  const name = `${about} · ${value} ${number}`;
+  return name.includes(text) ? name : `${name} (${text})`;
 }
 
 /** Which heads have most and least of a measure, and what it is. @param {Cell[]} cells @param {string} measure @param {Given} given */
