@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.interventions.edits import Head
-from model.results.translation import KINDS
+from model.films import shipped
+from model.training.sweeps.grid import GridCell
 from tests.support import PATIENCE, axe
 from tests.test_viz.test_site import test_browser_site as site
-from viz.stage.payload import head_card, head_rows
-from viz.views.results import corpus_results, heads_results
+from viz.pages.training import grid
+from viz.views.results import grid_results
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +21,13 @@ visitor = site.visitor
 MEGA = 1_000_000
 # By page the addresses whose picture is drawn without weights and without Plotly.
 ADDRESSES = {
-    "training": ("", "section=schedules&log-y=logarithmic&kept=256-400-1"),
+    "training": (
+        "",
+        "grid-show=maps&grid-runs=4.9",
+        "section=schedules&log-y=logarithmic&kept=256-400-1",
+        "section=here&film-change-seen+before=no-positions",
+        "section=here&film-view=head&film-head=0-decoder_self-1-2-150",
+    ),
     "atlas": ("", "over-texts=numbers&texts-sort=idle&model=de-en", "part=board&kind=encoder_self&layer=1&head=2"),
 }
 STATES = [(page, state) for page, states in ADDRESSES.items() for state in states]
@@ -37,7 +45,7 @@ def test_a_sheet_is_small_and_accessible_at_every_size(visitor, address, name: s
     page = visitor.page
     opened(page, address, name, state)
     expect(page.get_by_test_id("answer")).not_to_be_empty()
-    assert sum(len(request.response().body()) for request in visitor.requests) < 1.1 * MEGA
+    assert sum(len(request.response().body()) for request in visitor.requests) < 1.2 * MEGA
     assert not [request.url for request in visitor.requests if "safetensors" in request.url or "plotly" in request.url]
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -78,30 +86,43 @@ def test_controls_keep_the_focus_and_a_step_back_is_a_step_back(visitor, address
     page.get_by_role("tab", name="Steer").click()
     page.get_by_role("tab", name="Warm-up").click()
     expect(answer).to_contain_text("The rate rises for")
-    opened(page, address, "training", "section=nothing&noam-d=12")
-    expect(page.get_by_test_id("stage-sheet-warning")).to_contain_text("(section=nothing; noam-d=12)")
+    opened(page, address, "training", "section=nothing&grid-step=7")
+    expect(page.get_by_test_id("stage-sheet-warning")).to_contain_text("(section=nothing; grid-step=7)")
 
 
-def test_a_click_on_a_head_says_what_it_is_and_a_text_opens_on_the_stage(visitor, address, translators) -> None:
+def test_runs_are_picked_heads_opened_and_cells_read(visitor, address) -> None:
     page = visitor.page
-    opened(page, address, "atlas", "")
-    head = Head("decoder_self", 1, 5)
-    row = len(KINDS[:1]) * 3 + head.layer
-    page.locator(f"[data-testid=stage-board] [role=gridcell][data-row='{row}'][data-head='{head.head}']").click()
-    corpus = corpus_results.corpus_of("en-de")
-    answer, note = head_card.answer(corpus, head, heads_results.name_of(head.kind, head.layer, head.head))
-    expect(page.get_by_test_id("answer")).to_have_text(answer)
-    expect(page.locator(".hl-answer-note")).to_have_text(note)
-    for name in ("kind=decoder_self", "layer=1", "head=5"):
-        assert name in page.url
-    label, chosen = head_rows.tenths(corpus, head)[1].drawn(0)
-    link = page.get_by_role("link", name=label, exact=True)
-    text = "".join(piece.text for piece in chosen.pieces)
-    expect(page.locator("li", has=link).locator("span").last).to_have_text(text)
-    assert not [request.url for request in visitor.requests if "safetensors" in request.url]
-    link.click()
-    expect(visitor.part("sentence")).to_have_value(chosen.query["text"])
-    expect(visitor.part("translation")).to_have_text(chosen.query["reference"], timeout=PATIENCE)
-    expect(page.get_by_role("heading", level=2)).to_contain_text("layer 1 · head 5")
-    page.go_back()
-    expect(page.get_by_test_id("answer")).to_have_text(answer)
+    opened(page, address, "training", "")
+    recorded = grid_results.load()
+    cells = list(recorded.runs)
+    answer = page.get_by_test_id("answer")
+    expect(answer).to_have_text(grid.answer(recorded, [GridCell(*values) for values in grid.FIRST]))
+    board = page.get_by_role("grid", name="Validation loss at the end")
+    for place in ((0, 0), (0, 3)):  # the oldest ones go
+        board.locator(f"[data-row='{place[0]}'][data-head='{place[1]}']").click()
+    picked = [GridCell(*values) for values in grid.FIRST[2:]] + [GridCell("post", 0.1, 1), GridCell("post", 0.1, 400)]
+    expect(answer).to_have_text(grid.answer(recorded, picked))
+    expect(board.locator("[aria-selected=true]")).to_have_count(4)
+    assert f"grid-runs={'.'.join(str(cells.index(cell)) for cell in picked)}" in page.url
+    page.get_by_role("tab", name="What they attend to").click()
+    page.get_by_role("radio", name="Layer 0, head 3").click()
+    cursor = page.locator(".hl-sheet-map").first.get_by_role("button")
+    cursor.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    weight = recorded.runs[picked[0]].maps(1000, "cross")[0, 3, 1, 1]
+    expect(cursor).to_have_attribute("aria-label", re.compile(rf": {weight:.2f}$"))
+
+
+def test_a_film_plays_and_a_click_opens_a_head_at_its_step(visitor, address) -> None:
+    page = visitor.page
+    opened(page, address, "training", "section=here&film-task=backwards")
+    slider = page.get_by_test_id("film-slider")
+    slider.fill("20")
+    step = int(shipped.load("backwards").steps[20])
+    expect(page.get_by_test_id("film-counter")).to_contain_text(f"after step {step}:")
+    page.locator("[data-head='cross 0 1']").click()
+    expect(page.locator(".hl-sheet-map .hl-picture-title")).to_contain_text(f"after step {step}")
+    assert f"film-head=0-cross-0-1-{step}" in page.url
+    page.get_by_role("tab", name="Film", exact=True).click()
+    expect(page.get_by_test_id("film-slider")).to_be_visible()

@@ -48,9 +48,7 @@ WORDS = messages(
     bright_large="bright where it is large",
     bright_small="bright where it is small",
     orange="orange above 0, blue below",
-    in_app=(
-        "Hypotheses of your own, points, likeness, contributions, your sentence and other models need the app: make run."
-    ),
+    in_app="Hypotheses, points, likeness, contributions, your sentence and other models need the app: make run.",
 )
 WORDS |= {
     "extremes": head_boards.EXTREMES,

@@ -2,39 +2,30 @@
 
 from typing import Any
 
-from viz.pages.training import lab
+from viz.pages.training import film_contents, grid, grid_contents, lab, since_contents
 from viz.text.language import messages, say
+from viz.views.results import board_results
 
 NAME = "training"  # of its address
-WORDS = messages(
+WORDS = lab.SENTENCES | messages(
     lead="Learning rate and loss of small models",
     show="Show",
+    grid="Recorded runs",
     schedules="Schedules",
+    since="Since 2017",
+    here="Filmed trainings",
     in_app="A model that learns while you watch needs the app: make run.",
-    # Schedules.
     warmup="Warmup (steps)",
     factor="Factor",
     steps="Steps drawn",
     epoch="Steps per epoch",
     against="Against",
-    about_against=(
-        "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
-    ),
     keep="Save this Noam curve",
-    about_keep="Up to four Noam curves stay on the chart while you move the sliders.",
     drop="Clear saved curves",
     x_axis="Training steps",
     y_axis="Learning rate",
     linear="linear",
     logarithmic="logarithmic",
-    noam="Noam {d_model}, warmup {warmup:,}",
-    times=", × {factor:g}",
-    peak="peak {peak:.3e} at step {step:,}",
-    inverse="Inverse square root is Noam with its peak given.",
-    paper="The paper's schedule, called Noam, rises linearly and then falls as 1/√step.",
-    rises="The rate still rises after {n:,} steps: its peak would come at step {step:,}.",
-    falls="The rate rises for {step:,} steps to {peak:.2e}; after {n:,} steps {share:.0%} of it is left.",
-    rates="Learning rate over the steps",
     step="training step",
     rate="learning rate",
     number="{number:,}",
@@ -43,16 +34,29 @@ WORDS = messages(
 
 def told() -> dict[str, Any]:
     """What the page says and what it is made of, in the language of here."""
-    return {
-        "words": {name: say(text) for name, text in WORDS.items()},
+    parts: dict[str, Any] = {}
+    tiles = {"schedules": lab.tile_pixels()}
+    if grid.is_shipped():
+        parts["grid"] = grid_contents.told()
+        tiles = {"grid": grid.tile_pixels()} | tiles
+    if board_results.exists():
+        parts["since"] = since_contents.told()
+        tiles["since"] = since_contents.tile_pixels()
+    if film_contents.is_shipped():
+        parts["here"] = film_contents.told()
+        tiles["here"] = film_contents.tile_pixels()
+    words = {name: say(text) for name, text in WORDS.items()}
+    return parts | {
+        "words": words | parts.get("grid", {}).pop("words", {}) | parts.get("here", {}).pop("words", {}),
         "others": {name: say(text) for name, text in lab.OTHERS.items()},
         "warmups": lab.WARMUPS,
         "steps": lab.STEPS,
         "epochs": lab.EPOCHS,
-        "tiles": {"schedules": lab.tile_pixels()},
+        "tiles": tiles,
     }
 
 
 def files() -> dict[str, bytes]:
     """What is fetched when it is needed, by name."""
-    return {}
+    of_grid = grid_contents.files() if grid.is_shipped() else {}
+    return of_grid | film_contents.files()

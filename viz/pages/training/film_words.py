@@ -1,8 +1,10 @@
 """What the films of Train here are called, and what is said of them: computed from the film that is shown."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from model.films.film import EARLIER, Film, Mark
+from model.films.bump import bump_of
+from model.films.film import EARLIER, Film, FilmText, Mark
 from model.films.settings import Settings
 from model.films.tasks import TASKS
 from viz.pages.training.lab import SCHEDULES
@@ -40,6 +42,7 @@ RULES = messages(previous="previous token", induction="induction", earlier="writ
 POSITIONS = messages(
     sinusoidal="sinusoidal", rotary="rotary", alibi="ALiBi", learned="learned positions", none="no positions"
 )
+DIFFERENCE = message("{name}: {end} Largest scores: {scores}.")
 KINDS = messages(encoder_self="Encoder self", decoder_self="Decoder self", cross="Cross")
 
 
@@ -87,11 +90,8 @@ def answer(film: Film) -> str:
     task = str(film.settings["task"])
     marks = [mark for mark in film.marks() if mark.rule not in ("loss", EARLIER)]
     if not marks:
-        rules = [rule for rule in film.scores if rule != EARLIER]
-        scores = ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
-        return say(
-            "After {n} steps no head has learned its rule: {scores}.", n=format_count(len(film.losses)), scores=scores
-        )
+        line = message("After {n} steps no head has learned its rule: {scores}.")
+        return say(line, n=format_count(len(film.losses)), scores=largest_scores(film))
     parts = [
         say("{rule} at step {step}", rule=name_of_rule(mark.rule, task), step=format_count(int(film.steps[mark.frame])))
         for mark in marks
@@ -112,13 +112,15 @@ def how_far(film: Film) -> str:
 
 def difference(films: Sequence[Film], names: Sequence[str]) -> str:
     """How two films ended that differ in one thing."""
-    ends = []
-    for film, name in zip(films, names):
-        task = str(film.settings["task"])
-        rules = [rule for rule in film.scores if rule != EARLIER]
-        scores = ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
-        ends.append(say("{name}: {end} Largest scores: {scores}.", name=name, end=how_far(film), scores=scores))
-    return " ".join(ends)
+    ends = zip(names, map(how_far, films), map(largest_scores, films))
+    return " ".join(say(DIFFERENCE, name=name, end=end, scores=scores) for name, end, scores in ends)
+
+
+def largest_scores(film: Film) -> str:
+    """The largest score of each rule at the end."""
+    task = str(film.settings["task"])
+    rules = [rule for rule in film.scores if rule != EARLIER]
+    return ", ".join(f"{name_of_rule(rule, task)} {film.scores[rule][-1].max():.2f}" for rule in rules)
 
 
 def component_words(task: str) -> dict[str, str]:
@@ -142,3 +144,49 @@ def component_words(task: str) -> dict[str, str]:
         "step": say("after step {step}"),
         "nothing": say("Click on a point of a curve, or on a tile, to open that head at that step on the stage."),
     }
+
+
+def marks_of(film: Film) -> list[dict[str, Any]]:
+    """What happened in a film and when, as film.js shows it."""
+    return [
+        {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": describe_mark(film, mark)}
+        for mark in film.marks()
+    ]
+
+
+def name_of_text(text: FilmText) -> str:
+    """A text of a film as a visitor reads it."""
+    return " ".join(text.target_tokens).replace("▁", "")
+
+
+def bump(film: Film) -> str:
+    """Whether the loss has a bump, and whether an induction head forms that could be its reason."""
+    bent = bump_of(film.losses)
+    if bent is None:
+        line = say(
+            "The loss has no bump above the noise of its batches: it does not fall faster again after it has slowed "
+            "down."
+        )
+    else:
+        line = say(
+            "The loss has a bump: about step {slow_step} it falls by {slow:.2f} per doubling of the steps, about "
+            "step {fast_step} by {fast:.2f}.",
+            slow_step=format_count(bent.slow_step),
+            slow=bent.slow,
+            fast_step=format_count(bent.fast_step),
+            fast=bent.fast,
+        )
+    return line + " " + induction(film)
+
+
+def induction(film: Film) -> str:
+    """When an induction head forms, or that none does."""
+    mark = film.mark("induction") if "induction" in film.scores else None
+    if mark is None:
+        score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
+        line = message(
+            "No induction head forms in {n} steps at this size (largest score {score:.2f}): whatever bends the "
+            "loss here, no such head does."
+        )
+        return say(line, n=format_count(len(film.losses)), score=score)
+    return say("The induction head forms at step {step}.", step=format_count(int(film.steps[mark.frame])))

@@ -11,7 +11,7 @@ from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.grid import EVERY, FOLDER, NORMS, Grid, GridCell
 from viz.figures import attention_heatmap
 from viz.text import errors, words
-from viz.text.language import format_count, message, messages, say
+from viz.text.language import format_count, messages, say
 from viz.ui import controls, frame, shared, thumbnails, widgets
 from viz.ui.stage import stage_page
 from viz.views import recipes
@@ -39,6 +39,22 @@ READABLE = 260  # pixels of each of several maps, with its words: a low window i
 PICKED = "grid-runs"
 FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.005, 400))  # that are compared
 VIEWS = messages(curves="Rate and loss", maps="What they attend to")
+SENTENCES = messages(
+    none="Choose at least one run.",
+    longer="{norm}, peak {peak}: {b:.2f} nats with a warmup of {n} steps, {a:.2f} with {m}.",
+    warmed="{norm}, peak {peak}: {b:.2f} nats with a warmup of {n} steps, {a:.2f} without.",
+    single="“{name}” ends at {loss:.2f} nats per token.",
+    several="“{best}” ends at {a:.2f} nats per token, “{worst}” at {b:.2f}.",
+    single_at="About step {step} the training loss of “{best}” is {a:.2f}.",
+    several_at="About step {step} the training loss of “{best}” is {a:.2f}, that of “{worst}” {b:.2f}.",
+    about=(
+        "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells "
+        "to compare runs."
+    ),
+    written="Written after step {step}",
+    nothing="(the model wrote nothing)",
+    of_text="The maps are those of “{text}” with its reference.",
+)
 
 
 def is_shipped() -> bool:
@@ -79,12 +95,7 @@ def show(places: frame.Places) -> None:
     with places.left:
         show_board(grid, cells, picked, OF_HEADS if view == "maps" and picked else 0)
     with places.answer:
-        line = say(
-            "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click "
-            "cells to compare runs.",
-            entropy=grid.entropy,
-        )
-        frame.answer(answer(grid, picked), line)
+        frame.answer(answer(grid, picked), say(SENTENCES["about"], entropy=grid.entropy))
     if not picked:
         return
     if view == "maps":
@@ -94,7 +105,7 @@ def show(places: frame.Places) -> None:
         plots = {"grid-curves": curves(picked, float(step))}
         frame.pictures(plots, is_map=False, below=WRITTEN, least=CURVES)
         frame.note(at_step(grid, picked, step))
-        title = say("Written after step {step}", step=format_count(step))
+        title = say(SENTENCES["written"], step=format_count(step))
         frame.picture_title(title)
         # A list that scrolls takes the focus, so that arrow keys move it.
         opening = f'<div class="hl-texts-of" role="group" aria-label="{escape(title)}" tabindex="0">'
@@ -122,23 +133,20 @@ def choose_runs(cells: list[GridCell]) -> list[GridCell]:
 def answer(grid: Grid, cells: list[GridCell]) -> str:
     """What a longer warmup did in some runs, else which of them ended lowest, in their losses at the end."""
     if not cells:
-        return say("Choose at least one run.")
+        return say(SENTENCES["none"])
     ends = {cell: grid.runs[cell].final for cell in cells}
     pairs = [(a, b) for a in cells for b in cells if a.warmup < b.warmup and replace(a, warmup=b.warmup) == b]
     if pairs:
         short, long = max(pairs, key=lambda pair: abs(ends[pair[0]] - ends[pair[1]]))
-        line = message("{norm}, peak {peak}: {b:.2f} nats with a warmup of {n} steps, {a:.2f} with {m}.")
-        if short.warmup == 1:
-            line = message("{norm}, peak {peak}: {b:.2f} nats with a warmup of {n} steps, {a:.2f} without.")
+        line = SENTENCES["warmed" if short.warmup == 1 else "longer"]
         values = {"a": ends[short], "b": ends[long], "m": short.warmup, "n": long.warmup}
         norm = say(words.NORMS[short.norm])
         return say(line, norm=norm[:1].upper() + norm[1:], peak=say("{peak:g}", peak=short.peak), **values)
     best = min(cells, key=ends.__getitem__)
     worst = max(cells, key=ends.__getitem__)
     if best == worst:
-        return say("“{name}” ends at {loss:.2f} nats per token.", name=name_of(best), loss=ends[best])
-    line = message("“{best}” ends at {a:.2f} nats per token, “{worst}” at {b:.2f}.")
-    return say(line, best=name_of(best), a=ends[best], worst=name_of(worst), b=ends[worst])
+        return say(SENTENCES["single"], name=name_of(best), loss=ends[best])
+    return say(SENTENCES["several"], best=name_of(best), a=ends[best], worst=name_of(worst), b=ends[worst])
 
 
 def at_step(grid: Grid, cells: list[GridCell], step: int) -> str:
@@ -148,9 +156,8 @@ def at_step(grid: Grid, cells: list[GridCell], step: int) -> str:
     worst = max(cells, key=losses.__getitem__)
     values = {"step": format_count(step), "best": name_of(best), "a": losses[best]}
     if best == worst:
-        return say("About step {step} the training loss of “{best}” is {a:.2f}.", **values)
-    line = message("About step {step} the training loss of “{best}” is {a:.2f}, that of “{worst}” {b:.2f}.")
-    return say(line, worst=name_of(worst), b=losses[worst], **values)
+        return say(SENTENCES["single_at"], **values)
+    return say(SENTENCES["several_at"], worst=name_of(worst), b=losses[worst], **values)
 
 
 def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell], below: int) -> None:
@@ -169,7 +176,7 @@ def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell], below:
 
 def output_of(grid: Grid, cell: GridCell, step: int, number: int) -> str:
     """What a run wrote for a sentence after a step, in HTML."""
-    text = grid.runs[cell].texts.get(step, {number: ""})[number] or say("(the model wrote nothing)")
+    text = grid.runs[cell].texts.get(step, {number: ""})[number] or say(SENTENCES["nothing"])
     return f'<p class="hl-note"><b>{escape(name_of(cell))}</b><br>{escape(text)}</p>'
 
 
@@ -208,4 +215,4 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         rows = list(filter(None, (cells[:2], cells[2:])))
         for left, row in zip(range(len(rows), 0, -1), rows):
             stage_page.show_maps(dict(row), 1 / left, READABLE)
-        frame.note(say("The maps are those of “{text}” with its reference.", text=grid.examples[0][0]))
+        frame.note(say(SENTENCES["of_text"], text=grid.examples[0][0]))

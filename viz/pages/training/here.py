@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from model.films import file, shipped
-from model.films.bump import bump_of
 from model.films.film import Film
 from model.films.run import UNSEEN
 from model.films.settings import Settings
@@ -23,7 +22,7 @@ from viz.stage import assets
 from viz.stage.payload import message as stage_message
 from viz.stage.payload import packing
 from viz.text import errors
-from viz.text.language import format_count, message, say
+from viz.text.language import format_count, message, messages, say
 from viz.ui import controls, frame, shared, thumbnails
 from viz.ui.frame import Tile
 from viz.ui.stage import stage_page
@@ -40,6 +39,12 @@ TEXT_FILMS = {
     "wikitext-4-layers": message("Four layers"),
     "wikitext-4-layers-no-warmup": message("Four layers, no warmup"),
 }
+SENTENCES = messages(
+    solved="Solved at {share:.0%} of {n} unseen ones.",
+    question="Do heads form the same way when a model reads real text?",
+    seconds="Recorded in {seconds} seconds on one core.",
+    both_films="Both films on the same axes.",
+)
 RECORDED, MINE = "recorded", "mine"
 FILM, STAGE = "film", "stage"
 STATUS = {
@@ -160,14 +165,14 @@ def _map_pixels(task: str) -> tuple[np.ndarray, str] | None:
     return thumbnails.weight_pixels(weights, mask), format_count(len(film.losses))
 
 
-def task_tiles() -> list[Tile]:
-    """The tasks, each with a head of its recorded film."""
+def task_tiles(recorded: bool = False) -> list[Tile]:
+    """The tasks, each with a head of its recorded film; `recorded`: without what the visitor's runs have learned."""
     tiles = []
     for task in NAMES:
         picture = _map_pixels(task)
         if picture is None and task == TEXT_TASK:
             continue
-        runs = runs_of(task)
+        runs = [] if recorded else runs_of(task)
         note = say("{share:.0%} right", share=runs[0].frame().right) if runs else ""
         if not note and picture:
             note = say("{n} steps", n=picture[1])
@@ -300,9 +305,7 @@ def say_how_far(task: str, shown: Shown, text: str) -> None:
     """What came about in the film, and what the task is; of a run what it writes for the string."""
     films = [run.frame().film for run in shown.runs] or shown.films
     settings = Settings(**films[0].settings)
-    rule = (
-        say(LEARNS[task]) + " " + say("Solved at {share:.0%} of {n} unseen ones.", share=TASKS[task].solved, n=UNSEEN)
-    )
+    rule = say(LEARNS[task]) + " " + say(SENTENCES["solved"], share=TASKS[task].solved, n=UNSEEN)
     notes = [rule, film_words.describe(settings)]
     if shown.runs:
         try:
@@ -351,10 +354,7 @@ def show_film(task: str, shown: Shown, text: int) -> None:
 
     films = []
     for film, name in zip(shown.films, shown.names):
-        marks = [
-            {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": film_words.describe_mark(film, mark)}
-            for mark in (film.marks() if not shown.is_live else [])
-        ]
+        marks = [] if shown.is_live else film_words.marks_of(film)
         films.append({"file": np.frombuffer(file.pack(film), np.uint8), "name": name, "marks": marks})
     payload = {
         "run": shown.code,
@@ -402,24 +402,28 @@ def show_text(places: frame.Places) -> None:
         name = controls.choose(say("Film"), {name: TEXT_FILMS[name] for name in films}, "film-real")
         other = f"{name}-no-warmup"
         is_pair = other in films and controls.switch(
-            say("Beside it without warmup"), "film-pair", say("Both films on the same axes.")
+            say("Beside it without warmup"), "film-pair", say(SENTENCES["both_films"])
         )
         film = films[name]
-        names = [" ".join(text.target_tokens).replace("▁", "") for text in film.texts]
+        names = [film_words.name_of_text(text) for text in film.texts]
         text = controls.choose_from_list(
             say("A text"), list(range(len(names))), "film-of-text", names=dict(enumerate(names))
         )
         frame.note(str(film.card.get("command", "")), tag="code")
         seconds = format_count(int(film.card.get("seconds", 0)))
-        frame.note(say("Recorded in {seconds} seconds on one core.", seconds=seconds))
+        frame.note(say(SENTENCES["seconds"], seconds=seconds))
     with places.question:
-        frame.question(say("Do heads form the same way when a model reads real text?"))
+        frame.question(say(SENTENCES["question"]))
     pair = [film, films[other]] if is_pair else [film]
     labels = [say(TEXT_FILMS[each]) for each in ([name, other] if is_pair else [name])]
     shown = Shown(f"{name}-{is_pair}-{text}", pair, labels, [])
     with places.answer:
         line = film_words.difference(pair, labels) if is_pair else film_words.answer(film)
-        bumps = [f"{label}: {bump(each)}" for label, each in zip(labels, pair)] if is_pair else [bump(film)]
+        bumps = (
+            [f"{label}: {film_words.bump(each)}" for label, each in zip(labels, pair)]
+            if is_pair
+            else [film_words.bump(film)]
+        )
         frame.answer(line, " ".join([*bumps, say(LEARNS[TEXT_TASK])]))
     with places.right_controls:
         picture = choose_picture(shown)
@@ -428,36 +432,3 @@ def show_text(places: frame.Places) -> None:
             show_head(shown, text)
         else:
             show_film(TEXT_TASK, shown, text)
-
-
-def bump(film: Film) -> str:
-    """Whether the loss has a bump, and whether an induction head forms that could be its reason."""
-    bent = bump_of(film.losses)
-    if bent is None:
-        line = say(
-            "The loss has no bump above the noise of its batches: it does not fall faster again after it has slowed "
-            "down."
-        )
-    else:
-        line = say(
-            "The loss has a bump: about step {slow_step} it falls by {slow:.2f} per doubling of the steps, about "
-            "step {fast_step} by {fast:.2f}.",
-            slow_step=format_count(bent.slow_step),
-            slow=bent.slow,
-            fast_step=format_count(bent.fast_step),
-            fast=bent.fast,
-        )
-    return line + " " + induction(film)
-
-
-def induction(film: Film) -> str:
-    """When an induction head forms, or that none does."""
-    mark = film.mark("induction") if "induction" in film.scores else None
-    if mark is None:
-        score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
-        line = message(
-            "No induction head forms in {n} steps at this size (largest score {score:.2f}): whatever bends the "
-            "loss here, no such head does."
-        )
-        return say(line, n=format_count(len(film.losses)), score=score)
-    return say("The induction head forms at step {step}.", step=format_count(int(film.steps[mark.frame])))

@@ -28,6 +28,20 @@ OTHERS = messages(
     constant="constant",
 )
 SCHEDULES = messages(noam="Noam") | OTHERS
+SENTENCES = messages(
+    noam="Noam {d_model}, warmup {warmup:,}",
+    times=", × {factor:g}",
+    peak="peak {peak:.3e} at step {step:,}",
+    rises="The rate still rises after {n:,} steps: its peak would come at step {step:,}.",
+    falls="The rate rises for {step:,} steps to {peak:.2e}; after {n:,} steps {share:.0%} of it is left.",
+    paper="The paper's schedule, called Noam, rises linearly and then falls as 1/√step.",
+    inverse="Inverse square root is Noam with its peak given.",
+    rates="Learning rate over the steps",
+    about_others=(
+        "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
+    ),
+    about_keep="Up to four Noam curves stay on the chart while you move the sliders.",
+)
 CURVES = """
 from model.training import schedules
 from viz.figures import curves
@@ -57,8 +71,8 @@ class Noam:
     @property
     def name(self) -> str:
         """The schedule in words."""
-        name = say("Noam {d_model}, warmup {warmup:,}", **vars(self))
-        return name if self.factor == 1 else name + say(", × {factor:g}", factor=self.factor)
+        name = say(SENTENCES["noam"], **vars(self))
+        return name if self.factor == 1 else name + say(SENTENCES["times"], factor=self.factor)
 
 
 def sample(n_steps: int, warmups: Sequence[int], epoch: int) -> np.ndarray:
@@ -105,9 +119,6 @@ def choose_noam() -> tuple[Noam, int]:
 
 def choose_others() -> list[str]:
     """The schedules that are laid over the Noam curves."""
-    help_ = say(
-        "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
-    )
     return controls.choose_several(
         st.pills,
         say("Against"),
@@ -117,7 +128,7 @@ def choose_others() -> list[str]:
         selection_mode="multi",
         wrap=True,
         format_func=lambda name: say(OTHERS[name]),
-        help=help_,
+        help=say(SENTENCES["about_others"]),
         label_visibility="collapsed",
     )
 
@@ -125,7 +136,7 @@ def choose_others() -> list[str]:
 def keep(present: Noam) -> list[Noam]:
     """Buttons that save the present Noam curve and drop the saved ones; returns those that are drawn, it last."""
     schedules: list[Noam] = st.session_state.setdefault(KEPT, [])
-    help_ = say("Up to four Noam curves stay on the chart while you move the sliders.")
+    help_ = say(SENTENCES["about_keep"])
     is_full = present in schedules or len(schedules) >= 4
     label = say("Save this Noam curve")
     st.button(label, key="keep", on_click=schedules.append, args=(present,), disabled=is_full, help=help_)
@@ -163,18 +174,13 @@ def show(places: frame.Places) -> None:
     marks = []
     for name, line in lines.items():
         step, rate = line[:, line[1].argmax()].tolist()
-        marks.append(
-            (name, step, rate, f"{name}: {say('peak {peak:.3e} at step {step:,}', peak=rate, step=int(step))}")
-        )
+        marks.append((name, step, rate, f"{name}: {say(SENTENCES['peak'], peak=rate, step=int(step))}"))
     look: dict[str, Any] = {"y_axis": message("learning rate"), "log_x": log_x, "log_y": log_y, "marks": marks}
     rates = code_of_rates(noams, names, n_steps, epoch)
     code = program(snippet(CURVES, n_steps=n_steps, warmups=warmups, epoch=epoch, rates=rates, **look))
-    plot = Plot(say("Learning rate over the steps"), " · ".join(lines), curves(lines, **look, say=say), code)
+    plot = Plot(say(SENTENCES["rates"]), " · ".join(lines), curves(lines, **look, say=say), code)
     with places.answer:
-        frame.answer(
-            answer(present, lines[present.name]),
-            say("The paper's schedule, called Noam, rises linearly and then falls as 1/√step."),
-        )
+        frame.answer(answer(present, lines[present.name]), say(SENTENCES["paper"]))
     with places.right:
         frame.pictures({"schedules": plot}, is_map=False)
         frame.note("factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)", tag="code")
@@ -182,7 +188,7 @@ def show(places: frame.Places) -> None:
         for row, (*_, text) in enumerate(marks):
             shared.write_small(text, f"peak-{row}")
         if "inverse_sqrt" in names:
-            shared.write_small(say("Inverse square root is Noam with its peak given."), "inverse")
+            shared.write_small(say(SENTENCES["inverse"]), "inverse")
 
 
 def answer(noam: Noam, line: np.ndarray) -> str:
@@ -190,7 +196,6 @@ def answer(noam: Noam, line: np.ndarray) -> str:
     steps, rates = line
     peak = int(rates.argmax())
     if peak == len(rates) - 1:
-        text = message("The rate still rises after {n:,} steps: its peak would come at step {step:,}.")
-        return say(text, n=int(steps[-1]), step=noam.warmup)
-    text = message("The rate rises for {step:,} steps to {peak:.2e}; after {n:,} steps {share:.0%} of it is left.")
-    return say(text, step=int(steps[peak]), peak=rates[peak], n=int(steps[-1]), share=rates[-1] / rates[peak])
+        return say(SENTENCES["rises"], n=int(steps[-1]), step=noam.warmup)
+    values = {"step": int(steps[peak]), "peak": rates[peak], "n": int(steps[-1]), "share": rates[-1] / rates[peak]}
+    return say(SENTENCES["falls"], **values)

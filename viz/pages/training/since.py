@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from model.training.sweeps.board import Board
 from viz.text import errors
 from viz.text.language import format_count, say
 from viz.ui import frame, shared, thumbnails
@@ -19,6 +20,22 @@ def tile_pixels() -> np.ndarray | None:
     return thumbnails.curve_pixels(np.array(ends)) if len(ends) > 1 else None
 
 
+def worth(board: Board) -> str:
+    """What each change is worth."""
+    return say("Perplexity against 2017: {list}", list=board_results.worth(board))
+
+
+def about(board: Board) -> str:
+    """What the dots of the figure are."""
+    run = max(board.runs, key=lambda run: max(run.perplexity))
+    return say(
+        "Each dot is a run of {steps} steps on WikiText-2, {tokens} words read; the band is the model of 2017. "
+        "Short runs: what pays later does not show here.",
+        steps=format_count(max(run.perplexity)),
+        tokens=format_count(run.tokens),
+    )
+
+
 def show(places: frame.Places) -> None:
     """Draw what each change does to the perplexity."""
     try:
@@ -33,17 +50,9 @@ def show(places: frame.Places) -> None:
             st.info(line)
         return
     with places.answer:
-        worth = say("Perplexity against 2017: {list}", list=board_results.worth(board))
-        frame.answer(board_results.answer(board), worth)
-    run = max(board.runs, key=lambda run: max(run.perplexity))
-    about = say(
-        "Each dot is a run of {steps} steps on WikiText-2, {tokens} words read; the band is the model of 2017. "
-        "Short runs: what pays later does not show here.",
-        steps=format_count(max(run.perplexity)),
-        tokens=format_count(run.tokens),
-    )
+        frame.answer(board_results.answer(board), worth(board))
     with places.left:
-        frame.note(about)
+        frame.note(about(board))
         if line:
             st.info(line)
     with places.right:

@@ -8,7 +8,7 @@ import { arrows } from "../stage/frame/widgets.js";
 
 /**
  * Rows of columns: red, green, blue and opacity; or one byte, which is a place on the scale about zero of the page.
- * @typedef {(import("../recording/message/types.js").Matrix | Uint8Array)[]} Pixels
+ * @typedef {(import("../recording/message/types.js").Matrix | number[][] | Uint8Array)[]} Pixels
  *
  * @typedef {object} Tile
  * @property {string} code

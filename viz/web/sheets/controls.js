@@ -66,8 +66,9 @@ export function arrange(box, nodes) {
 }
 
 /** @param {import("./types.js").Choice} control @param {Change} change @returns {Drawn} */
-function choice({ key, label, options, usual }, change) {
-  const pick = (/** @type {Record<string, string>} */ { choice: code }) => change({ [key]: codeOf(code, usual) });
+function choice({ key, label, options, usual, clears = [] }, change) {
+  const cleared = Object.fromEntries(clears.map((name) => [name, null]));
+  const pick = (/** @type {Record<string, string>} */ { choice: code }) => change({ ...cleared, [key]: codeOf(code, usual) });
   const bar = tabs({ [key]: label }, key, "choice", options, null, pick);
   return { node: bar, renew: ({ value }) => bar.mark(value) };
 }

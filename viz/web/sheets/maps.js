@@ -27,13 +27,14 @@ const LINE = 14; // pixels of a line of it
 const MOST_LETTERS = 14; // of a name that an axis shows
 const USUAL = 320; // pixels of height
 const WIDEST = 64; // pixels of a cell
+const GAP = 10; // pixels between rows of maps
 
 /** The colours of a scale on a page. @param {Maps["scale"]} scale @param {boolean} dark */
 const coloursOf = (scale, dark) => (scale === "diverging" && dark ? ON_DARK : SCALES[scale]);
 
 /**
  * The pixels of a map, four bytes per cell.
- * @param {MapData} map
+ * @param {Pick<MapData, "values" | "mask">} map
  * @param {Maps["scale"]} scale
  * @param {[number, number]} range
  * @param {boolean} dark  whether the page is
@@ -51,6 +52,19 @@ export function pixelsOf({ values, mask }, scale, [low, high], dark) {
     }
   });
   return pixels;
+}
+
+/**
+ * A map as the picture of a tile, each pixel a cell.
+ * @param {Pick<MapData, "values" | "mask">} map
+ * @param {[number, number]} range
+ * @returns {import("../pages/tiles.js").Pixels}
+ */
+export function tilePixels(map, range) {
+  const pixels = pixelsOf(map, "sequential", range, false);
+  const width = map.values[0].length;
+  const cell = (/** @type {number} */ n) => [...pixels.subarray(4 * n, 4 * n + 4)];
+  return map.values.map((_, i) => Array.from({ length: width }, (__, j) => cell(i * width + j)));
 }
 
 export class MapsView {
@@ -72,6 +86,8 @@ export class MapsView {
     this.maps = part.maps.map((map, i) => (this.maps[i] ?? new OneMap(this.context)).take(map, part));
     arrange(this.list, this.maps.map(({ root }) => root));
     this.scale.hidden = !part.ends;
+    const { length } = this.maps;
+    this.list.style.setProperty("--hl-across", String(length === 4 ? 2 : Math.min(3, length)));
   }
 
   fit() {
@@ -80,7 +96,11 @@ export class MapsView {
     const dark = isDark(this.root);
     this.bar(part, dark);
     const [first] = this.maps;
-    const room = heightOf(first.plot, part, USUAL) - (part.ends && part.fills ? this.scale.offsetHeight : 0);
+    const all = heightOf(first.plot, part, USUAL) - (part.ends && part.fills ? this.scale.offsetHeight : 0);
+    const across = this.maps.filter(({ root }) => root.offsetTop === first.root.offsetTop).length;
+    const down = Math.ceil(this.maps.length / across);
+    const titles = (down - 1) * (first.title.offsetHeight + GAP);
+    const room = part.fills ? Math.max(part.fills[0], (all - titles) / down) : all;
     const above = Math.max(...this.maps.map((map) => map.above())); // columns of all begin at one edge
     for (const map of this.maps) map.draw(room, above, dark);
   }
@@ -126,6 +146,7 @@ class OneMap {
     Object.assign(this, { map, part });
     const { title = "", small, values } = map;
     setChildren(this.title, title, small && [" ", el("small", small)]);
+    this.title.title = title; // where it is cut off
     this.title.hidden = !title && !small;
     dress(this.plot, { clicked: map.click });
     const [row, column] = this.place;

@@ -66,8 +66,8 @@ class TilesView {
 
   /** @param {import("./types.js").Tiles} part */
   show(part) {
-    const { key, label, columns, tiles, value, usual, small = false, height = 52, scrolls = false } = part;
-    this.tiles.choose = (code) => this.change({ [key]: codeOf(code, usual) });
+    const { key, label, columns, tiles, value, usual, small = false, height = 52, scrolls = false, sets } = part;
+    this.tiles.choose = (code) => this.change(sets?.[code] ?? { [key]: codeOf(code, usual) });
     const about = { label, columns, small, height, scrolls, fills: false, selected: value, tiles };
     this.message = { ...about, stamp: JSON.stringify([about, tiles.map(({ pixels }) => pixels && numberOf(pixels))], withoutPixels) };
     this.fit();

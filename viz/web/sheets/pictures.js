@@ -56,13 +56,17 @@ export class StagesView {
 }
 
 export class FilmView {
-  constructor() {
+  /** @param {Context} context */
+  constructor({ change }) {
+    this.change = change;
     this.root = el("div.sheet-film");
     this.player = new FilmPlayer(this.root);
   }
 
   /** @param {import("./types.js").Film} part */
-  show({ message }) {
+  show({ message, key, also }) {
+    const code = (/** @type {import("../pages/film.js").Opened} */ { film, kind, layer, head, step }) => [film, kind, layer, head, step].join("-");
+    this.player.open = (opened) => this.change({ ...also, [key]: code(opened) });
     this.player.show(message);
   }
 

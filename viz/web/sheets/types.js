@@ -11,7 +11,10 @@
  * @property {boolean} [written]  whether the label stands before the control; else only screen readers have it
  * @property {string} [help]  what a pointer is told
  */
-/** @typedef {Named & {type: "choice", options: Options, value: string, usual: string}} Choice  words side by side */
+/**
+ * Words side by side; `clears` are parameters that another choice makes meaningless.
+ * @typedef {Named & {type: "choice", options: Options, value: string, usual: string, clears?: string[]}} Choice
+ */
 /** @typedef {Named & {type: "select", options: Options, value: string, usual: string}} Select */
 /** @typedef {Named & {type: "several", options: Options, value: string[], usual: string[], most?: number}} Several */
 /**
@@ -37,9 +40,10 @@
 /** @typedef {[least: number, below?: number, share?: number]} Fills  as high as the window: least pixels, those below it */
 
 /**
- * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them.
+ * Small pictures of which one is chosen; `tiles` as pages/tiles.js has them, `sets` the parameters that each sets, where
+ * they are more than `key`.
  * @typedef {{type: "tiles", key: string, label: string, columns: number, tiles: import("../pages/tiles.js").Tile[],
- *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean}} Tiles
+ *   value: string, usual: string, small?: boolean, height?: number, scrolls?: boolean, sets?: Record<string, Parameters>}} Tiles
  */
 /**
  * Numbers in coloured cells, with names of rows and columns.
@@ -119,7 +123,10 @@
  * Stages as the pictures of lessons have them, side by side.
  * @typedef {{type: "stages", stages: import("../lessons/state.js").StagePart[]}} Stages
  */
-/** @typedef {{type: "film", message: import("../pages/film.js").FilmMessage}} Film */
+/**
+ * A film of a training; a head that is clicked is the parameter `key` as film-kind-layer-head-step, with those of `also`.
+ * @typedef {{type: "film", message: import("../pages/film.js").FilmMessage, key: string, also: Parameters}} Film
+ */
 /** @typedef {{type: "table", label: string, head?: string[], rows: string[][]}} Table */
 /** @typedef {{type: "note", text: string, code?: boolean, quoted?: string}} Note  plain text */
 /** @typedef {{type: "title", text: string, small?: string}} Title */

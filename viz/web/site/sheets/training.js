@@ -1,5 +1,7 @@
-// The page Warm-up: schedules, recorded runs, films of trainings.
+// The page Warm-up: recorded runs, schedules, what each step since 2017 is worth, films of trainings.
 
+import { films } from "./training/films.js";
+import { grid } from "./training/grid.js";
 import { schedules } from "./training/lab.js";
 
 /** @typedef {import("../sheets.js").Given} Given */
@@ -7,7 +9,7 @@ import { schedules } from "./training/lab.js";
 /** @typedef {import("../../sheets/types.js").Sheet} Sheet */
 
 /** @type {Record<string, (reader: Reader, given: Given) => Sheet | Promise<Sheet>>} */
-const SECTIONS = { schedules };
+const SECTIONS = { grid, schedules, since, here: films };
 
 /** @type {import("../sheets.js").Maker} */
 export async function training(reader, given) {
@@ -22,7 +24,13 @@ export async function training(reader, given) {
       { type: "note", name: "lead", text: say("lead") },
       { type: "tiles", key: "section", label: say("show"), columns: codes.length, tiles, value: section, usual: codes[0] },
       ...sheet.left,
-      { type: "note", name: "app", text: say("in_app") },
+      ...(section === "here" ? [/** @type {const} */ ({ type: "note", name: "app", text: say("in_app") })] : []),
     ],
   };
+}
+
+/** What each step since 2017 is worth, as Python says and draws it. @param {Reader} _ @param {Given} given @returns {Sheet} */
+function since(_, { told }) {
+  const { answer, below, about, figure } = told.since;
+  return { controls: {}, answer, below, left: [{ type: "note", text: about }], right: [{ type: "figure", figure }] };
 }
