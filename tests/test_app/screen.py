@@ -19,6 +19,7 @@ from tests.support.messages import browser_state, unpack
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.stage import assets
+from viz.ui.models import measured_texts
 from viz.ui.plot import plot
 from viz.views.view import OPTIONS
 
@@ -268,6 +269,15 @@ def framed(at: AppTest, look: str) -> str:
 def page_text(at: AppTest) -> str:
     """All text of a page that is shown as it is (not as Markdown)."""
     return "\n".join(element.value for element in at.text)
+
+
+def measure_all(at: AppTest) -> None:
+    """Has all heads of the Head atlas measured over the chosen texts, and waits until they are."""
+    at.button(key="measure-heads").click().run()
+    if measured_texts.MEASURING in at.session_state:
+        at.session_state[measured_texts.MEASURING].wait()
+        at.run()
+    assert not at.exception
 
 
 class _Links(HTMLParser):

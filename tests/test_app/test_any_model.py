@@ -18,6 +18,7 @@ from model import Cut, Edits, Head, attach, load_model, load_translator
 from model.adapters.readers.reading import Reading
 from model.experiments.text_pairs import TextPair
 from model.measures import atlas
+from model.measures.corpus import index
 from model.measures.heads import text_roles
 from model.storage.checkpoint import available
 from tests.support.messages import unpack
@@ -28,7 +29,7 @@ from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model
 from viz.stage.alone import stage
 from viz.stage.words import label
 from viz.text.roles import role_name
-from viz.ui.models import text_atlas
+from viz.ui.models import measured_texts, text_atlas
 from viz.views import cached, model_shelf
 from viz.views.cached import Request
 from viz.views.results import heads_results, patching_results
@@ -317,15 +318,6 @@ def test_a_decoder_beside_another_model_on_compare(shelf: model_shelf.Shelf, fol
     assert message["comparing"]["note"]
 
 
-def measure_all(at: AppTest) -> None:
-    """Has all heads measured, and waits until they are."""
-    at.button(key="measure-heads").click().run()
-    if text_atlas.MEASURING in at.session_state:
-        at.session_state[text_atlas.MEASURING].wait()
-        at.run()
-    assert not at.exception
-
-
 @pytest.mark.parametrize("name", first_quick(["gpt2", "bert"]))
 def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders: dict[str, Path], name: str) -> None:
     at = screen.open_page("atlas.py", model=name)
@@ -336,7 +328,7 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
     np.testing.assert_allclose(screen.values(board["z"]), line_numbers["sharpness"], atol=1e-6)
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
-    measure_all(at)
+    screen.measure_all(at)
     assert not at.warning
     numbers = atlas.measure(reader, texts, 2)["kinds"][kind]
     at = at.segmented_control(key="part").set_value("strongest").run()
@@ -345,8 +337,36 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
         board = screen.figure(at, "role-board")["data"][0]
         np.testing.assert_allclose(screen.values(board["z"]), numbers[measure], atol=1e-6)
     at.text_area(key="atlas-lines").set_value(" ").run()
-    measure_all(at)
-    assert len(at.warning) == 1
+    assert len(at.warning) == 1 and at.button(key="measure-heads").disabled and not at.exception
+
+
+def test_the_heads_of_an_opened_model_are_measured_over_a_file(
+    shelf: model_shelf.Shelf, folders: dict[str, Path]
+) -> None:
+    at = screen.open_page("atlas.py", model="gpt2", **{"texts-from": "file"})
+    assert at.button(key="measure-heads").disabled
+    texts = [TEXT, "a dog ran on the mat and a cat sat", "", "the cat ran"]
+    at.file_uploader(key="atlas-file").set_value(("mine.txt", "\n".join(texts).encode(), "text/plain")).run()
+    screen.measure_all(at)
+    assert not at.warning
+    report = index.measure(load_model(folders["gpt2"]), [text for text in texts if text])
+    expected = index.numbers_of_heads(report)["decoder_self"]
+    for measure, code in (("unexplained", "unexplained"), ("idle", "idle"), ("rule first token", "rule first token")):
+        at.selectbox(key="texts-colour").set_value(code).run()
+        board = screen.figure(at, "role-board")["data"][0]
+        np.testing.assert_allclose(screen.values(board["z"]), expected[measure], atol=1e-6)
+    for part in ("fails", "numbers", "pairs", "points", "idea"):
+        at.segmented_control(key="over-texts").set_value(part).run()
+        assert not at.exception and not at.warning, part
+
+
+def test_a_model_that_gets_no_index_says_why(shelf: model_shelf.Shelf) -> None:
+    at = screen.open_page("atlas.py", model="bart")
+    assert not at.exception
+    at.text_area(key="atlas-lines").set_value(TEXT).run()
+    screen.measure_all(at)
+    assert "This model gets no index over many texts: " in screen.framed(at, "answer-note") and not at.exception
+    assert "role-board" in screen.charts(at)
 
 
 @pytest.mark.slow
@@ -356,7 +376,7 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
     at = screen.open_page("atlas.py", model="gpt2", layer="1", head="2")
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
-    measure_all(at)
+    screen.measure_all(at)
     at = at.segmented_control(key="part").set_value("strongest").run()
     at.selectbox(key="layer").set_value(1).run()
     at.selectbox(key="head").set_value(2).run()
@@ -402,7 +422,7 @@ def test_a_language_model_of_this_project_has_an_atlas_too(shelf: model_shelf.Sh
     at = screen.open_page("atlas.py", model=name)
     writer, texts = load_translator(name), [TEXT, "a dog ran on the mat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
-    measure_all(at)
+    screen.measure_all(at)
     numbers = atlas.measure(writer, texts, 2)["kinds"]["decoder_self"]
     at = at.segmented_control(key="part").set_value("strongest").run()
     for measure in ("induction", "previous"):
@@ -426,7 +446,7 @@ def test_measuring_heads_can_be_stopped(shelf: model_shelf.Shelf, monkeypatch: p
     monkeypatch.setattr(atlas, "measure", measure)
     at = screen.open_page("atlas.py", model="gpt2")
     at.button(key="measure-heads").click().run()
-    measuring = at.session_state[text_atlas.MEASURING]
+    measuring = at.session_state[measured_texts.MEASURING]
     assert begun.wait(30) and at.button(key="measure-heads").disabled
     at.button(key="stop-measuring").click().run()
     go_on.set()

@@ -31,11 +31,13 @@ from tests.test_app.screen import (
     figure,
     framed,
     links,
+    measure_all,
     message,
     open_page,
     page_text,
     stages,
     values,
+    warnings,
     weights,
 )
 from tests.test_app.screen import head as shown_head
@@ -400,8 +402,62 @@ class TestManyTexts:
         of_none = {"texts-colour": "rule same word", "texts-sort": "rule heads together"}
         without = open_page(PAGE, **of_none)  # of self-attention, and of cross-attention
         assert not without.exception and "No kind of attention has both" in without.info[-1].value
-        for part in ("fails", "numbers", "pairs"):
+        for part in ("fails", "pairs"):
             assert_whole(choose(at, **{"over-texts": part}))
+
+    @pytest.mark.parametrize("kind", first_quick(list(KINDS)))
+    def test_histograms_mark_where_the_rows_of_the_sentence_fall(self, over_texts, recorded, kind):
+        at = open_page(PAGE, kind=kind, layer="1", head="2", **{"over-texts": "numbers"})
+        assert_whole(at)
+        result = recorded.translate(EXAMPLE)
+        here = index.measure(recorded, [(result.source, result.text)])["kinds"][kind]
+        for name in ("largest", "spread"):
+            _, marks = figure(at, f"corpus-{name}")["data"]
+            np.testing.assert_array_equal(values(marks["x"]), np.flatnonzero(here[name][1][2]))
+            assert [text.count(",") + 1 for text in marks["text"]] == [n for n in here[name][1][2] if n]
+        _, marks = figure(at, "corpus-activity")["data"]
+        wanted = np.flatnonzero(here["activity"][1][2])
+        bins = figure(at, "corpus-activity")["layout"]["xaxis"]["ticktext"]
+        scale = over_texts["bins"]["activity"]
+        names = [f"{10 ** (scale['from'] + place / scale['per_decade']):.2g}" for place in wanted]
+        assert [bins[place] for place in values(marks["x"])] == names
+        assert sum(text.count(",") + 1 for text in marks["text"]) == here["rows"]
+
+    def test_a_file_of_pairs_takes_the_place_of_the_index_and_goes_again(self, over_texts):
+        at = open_page(PAGE)
+        before = z(at, "role-board")
+        lines = "".join(f"{source}\t{target}\tCC BY\n" for source, target in [*PAIRS, *PAIRS[::-1]])
+        self.upload(at, "mine.tsv", lines.encode())
+        measure_all(at)
+        assert_whole(at)
+        numbers = index.numbers_of_heads(index.measure(load_translator(), [*PAIRS, *PAIRS[::-1]]))
+        expected = np.concatenate([numbers[kind]["unexplained"] for kind in KINDS])
+        np.testing.assert_allclose(z(at, "role-board"), expected, atol=1e-6)
+        assert "mine.tsv" in page_text(at)
+        at.button(key="forget-texts").click().run()
+        assert_whole(at)
+        np.testing.assert_array_equal(z(at, "role-board"), before)
+
+    def upload(self, at, name: str, content: bytes):
+        at.file_uploader(key="atlas-file").set_value((name, content, "text/plain")).run()
+
+    def test_without_an_index_hostile_files_get_a_sentence_each_and_pairs_are_measured(self):
+        at = open_page(PAGE, part="texts")
+        assert_whole(at)
+        assert at.code[0].value.startswith("python -m model atlas --corpus --checkpoint en-de")
+        for name, content, sentence in (
+            ("<b>x</b>.tsv", b"", "The file holds no text."),
+            ("x.tsv", b"A dog.\tEin Hund.\nno tab\n", "Line 2 is not a pair: a text and its translation"),
+            ("x.npz", b"PK\x03\x04\x00\x00", "The file is not text in UTF-8."),
+            ("x.gz", b"\x1f\x8b\x00", "The compressed file is damaged."),
+        ):
+            self.upload(at, name, content)
+            (warning,) = warnings(at)
+            assert warning.startswith(f"{name}: {sentence}") and at.button(key="measure-heads").disabled
+            assert not at.exception
+        self.upload(at, "long.tsv", f"{'a ' * 9000}\tEin Hund.\n".encode())  # which the model cannot read
+        measure_all(at)
+        assert len(at.warning) == 1
 
     def test_an_idea_stands_in_the_address(self, over_texts):
         at = open_page(PAGE, **{"over-texts": "idea", "idea-relation": "aligned", "kind": "cross"})

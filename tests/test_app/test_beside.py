@@ -12,6 +12,7 @@ import pytest
 from model import load_translator
 from model.interventions.edits import Cell, Edits, Force, Head
 from model.measures import atlas, reports
+from model.measures.corpus import index
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.support.messages import unpack
 from tests.support.repeated import first_quick
@@ -209,6 +210,22 @@ def test_atlas(offered, elsewhere, query, expected):
     data |= atlas.measure(translator, ["A man"], 1, references=["Ein Mann"], links=[links])
     reports.write(translator.folder / atlas.FILE, data)
     check(screen.open_page("atlas.py", text=SENTENCE, **query), offered, expected)
+
+
+HISTOGRAMS = [f"corpus-{name}" for name in ("activity", "distance", "largest", "spread")]
+
+
+def test_many_texts(offered, elsewhere):
+    translator = load_translator(str(save_tiny(elsewhere / "en-de")))
+    pairs = [("A man", "Ein Mann"), ("The animal's street", "Die Straße"), ("Two dogs.", "Zwei Hunde.")]
+    data = {"command": "python -m model atlas --corpus", "credit": ""} | index.measure(translator, pairs)
+    reports.write(translator.folder / index.FILE, data)
+    check(screen.open_page("atlas.py", text=SENTENCE, **{"over-texts": "numbers"}), offered, *HISTOGRAMS)
+    assert not screen.open_page("atlas.py", text=SENTENCE, **{"over-texts": "points"}).exception
+    figure, about = offered["corpus-points"]
+    clouds = run(about.code).data  # without what a pointer is told
+    for cloud, drawn in zip(clouds, figure.data, strict=True):
+        np.testing.assert_array_equal([cloud.x, cloud.y], [drawn.x, drawn.y])
 
 
 def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):

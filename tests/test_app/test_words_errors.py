@@ -89,6 +89,7 @@ ELSEWHERE = {
     "measures/corpus/batches.py",
     "measures/corpus/index.py",
     "measures/corpus/points.py",
+    "measures/corpus/row_numbers.py",
     "measures/corpus/sources.py",
     "measures/corpus/tap.py",
     "analysis/rules.py",

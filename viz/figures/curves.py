@@ -1,6 +1,7 @@
 """Lines over steps, positions, dimensions or distances; bars per word; measured deviations per claim."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,6 +16,7 @@ from viz.theme import Settings
 CURVES_HEIGHT = 320
 SECOND_PANEL = 70
 BARS_HEIGHT = 200
+MARKED = 1.1  # by how much the axis is longer where there are marks above bars
 LOWER_PANEL = 240
 CLAIM_HEIGHT = 44  # pixels
 SEED_SYMBOLS = "circle", "diamond", "square"
@@ -215,11 +217,18 @@ def bars(
     value: str = message("value"),
     token_axis: str = message("word"),
     top: float | None = None,
+    marks: Mapping[int, str] = {},
+    mark_name: str = "",
+    label_every: int = 1,
     say: Say = english,
 ) -> Figure:
     """Draw one bar per word from 0 up, of K stacked parts (T, K); data[k].y is the k-th column.
 
-    `top` is where the axis ends, otherwise just above the highest bar.
+    Args:
+        top: where the axis ends, otherwise just above the highest bar.
+        marks: by the place of a bar what is marked above it, as a text; the trace after the bars.
+        mark_name: what is marked.
+        label_every: which bars are named under the axis, where there is no room for all; the others say it on hover.
     """
     values = checks.as_float("values", values, "TK")
     tokens = labels.spell_bytes(checks.as_tokens("tokens", tokens, len(values)))
@@ -228,17 +237,44 @@ def bars(
     title = labels.escape(say(value))
     bar = {"x": x, "text": labels.hover_texts(tokens, say), "textposition": "none", "showlegend": False}
     bar["hovertemplate"] = f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>"
+    traces: list[Any] = [
+        go.Bar(**bar, y=column, marker_color=theme.line(k)["color"]) for k, column in enumerate(values.T)
+    ]
+    across = heatmap.side(tokens, token_axis, say)
+    for labelled in ("tickvals", "ticktext"):
+        across[labelled] = across[labelled][::label_every]
+    end = 1.08 * float(top or highest or 1)
+    description = say(ABOUT, x=say(token_axis), y=say(value), low=0, high=highest)
+    if marks:
+        end *= MARKED
+        traces.append(_marks_above(values.sum(axis=1), marks, say(mark_name), 0.06 * end))
+        listed = "; ".join(f"{tokens[place]}: {text}" for place, text in marks.items())
+        description += f" {say(mark_name)}: {listed}."
     return build_figure(
-        [go.Bar(**bar, y=column, marker_color=theme.line(k)["color"]) for k, column in enumerate(values.T)],
+        traces,
         BARS_HEIGHT,
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
         bottom=theme.LEANING * labels.tick_width(tokens) + theme.AXIS_HEIGHT,
         barmode="stack",
-        xaxis=heatmap.side(tokens, token_axis, say),
-        yaxis={"title": title, "range": [0, 1.08 * float(top or highest or 1)], "automargin": False},
-        description=say(ABOUT, x=say(token_axis), y=say(value), low=0, high=highest),
+        xaxis=across,
+        yaxis={"title": title, "range": [0, end], "automargin": False},
+        description=description,
         table=Points([(str(k), x, column, tokens) for k, column in enumerate(values.T)]),
+    )
+
+
+def _marks_above(heights: np.ndarray, marks: Mapping[int, str], name: str, above: float) -> go.Scatter:
+    """Marks at bars of these heights, each with its text for the hover box."""
+    places = list(marks)
+    return go.Scatter(
+        x=np.array(places, dtype=np.int32),
+        y=heights[places] + np.float32(above),
+        mode="markers",
+        marker={"symbol": "triangle-down", "size": 9, "color": theme.LINES[1]},
+        text=[labels.escape(text) for text in marks.values()],
+        hovertemplate=f"{labels.escape(name)}<br>%{{text}}<extra></extra>",
+        showlegend=False,
     )
 
 

@@ -198,7 +198,10 @@ def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
     expect(page.get_by_test_id("stage-fold")).to_be_visible()
 
 
-def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page, shipped_server, guard):
+ABOVE_THE_FOLD = "part => document.querySelector(part).getBoundingClientRect().bottom <= innerHeight"
+
+
+def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page, shipped_server, guard, tmp_path):
     guard.allowed = shipped_server.split("//")[1]
     look_at(page, f"{shipped_server}/atlas?kind=cross&layer=1&head=4", 1280, "light")
     resize(page, 1280, 720)
@@ -212,14 +215,25 @@ def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page
     expect(rows.first).not_to_have_text(first, use_inner_text=True)
     choose(page, "Test an idea")
     expect(rows.get_by_role("link", name="fits", exact=True).first).to_be_visible()
-    choose(page, "Points")
-    expect(plot(page, "corpus-points")).to_be_visible()
+    parts = {"Distributions": ["activity", "distance", "largest", "spread"], "Points": ["points"]}
+    for part, keys in parts.items():
+        choose(page, part)
+        for key in keys:
+            expect(plot(page, f"corpus-{key}")).to_be_visible()
+        page.wait_for_function(ABOVE_THE_FOLD, arg=f".st-key-corpus-{keys[0]} .js-plotly-plot")
     page.locator(".st-key-corpus-points .point").nth(40).click(force=True)
     expect(rows).to_have_count(1)
     assert_it_fits(page, "corpus-points")
     rows.get_by_role("link").click()
     expect(page.get_by_test_id("stage-map").first).to_be_visible()
     assert "reference=" in page.url and "pin=t" in page.url
+    page.go_back()
+    file = tmp_path / "mine.tsv"
+    file.write_text("A dog runs.\tEin Hund rennt.\nTwo cats sleep.\tZwei Katzen schlafen.\n" * 20, encoding="utf-8")
+    page.get_by_role("button", name="Your own texts").click()
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Measure all heads").click()
+    expect(page.locator(".hl-answer-note")).to_contain_text("40 texts")
 
 
 @pytest.mark.long

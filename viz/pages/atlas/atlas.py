@@ -17,7 +17,7 @@ from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
-from viz.ui.models import corpus_card, heads_roles, heads_together, text_atlas
+from viz.ui.models import corpus_card, heads_roles, heads_together, measured_texts, text_atlas
 from viz.views import cached, model_shelf, recipes, view
 from viz.views.results import corpus_results, head_boards, heads_results
 from viz.views.results.heads_results import Source
@@ -45,7 +45,7 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
     with places.notes:
         try:
             report = heads_results.report(request.model)
-            if report is None:
+            if report is None and part != "texts":
                 line = say(
                     "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
                     command=alignment.COMMAND.format(name=request.model),
@@ -104,25 +104,35 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
 
 def show_texts(places: frame.Places, result: cached.Result, request: cached.Request, atlas: dict | None) -> None:
     """All heads by what they do over thousands of texts, and one of them."""
+    measured_texts.take_up()
+    with places.notes:
+        measured_texts.show_progress()
+    measured = measured_texts.report_of(request.model)
     try:
-        corpus = corpus_results.corpus_of(request.model)
+        corpus = measured.corpus if measured else corpus_results.corpus_of(request.model)
     except ValueError as error:
         with places.notes:
             shared.warn(errors.sentence(error))
         corpus = None
     if corpus is None:
         with places.answer:
-            frame.answer(say("This checkpoint has no index over many texts yet."), say("This command makes one:"))
+            line = say("Measure its heads here over pairs of texts, or over a file by the command below.")
+            frame.answer(say("This checkpoint has no index over many texts yet."), line)
         with places.right:
+            measured_texts.offer_measuring(request.model, measured_texts.ask_texts(request.model))
             st.code(corpus_card.COMMAND.format(name=request.model), "bash", wrap_lines=True)
         return
     with places.left:
         board, choice = st.container(), st.container()
-        corpus_card.show_about(corpus)
+        with shared.row(gap="small", key="corpus-about"):
+            corpus_card.show_about(corpus)
+            with st.popover(say("Your own texts"), type="tertiary", key="atlas-texts"):
+                measured_texts.offer_measuring(request.model, measured_texts.ask_texts(request.model))
+                measured_texts.offer_shipped(request.model)
     with choice:
         first = best_aligner(atlas) if atlas else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
-    origin = recipes.origin(request)
+    origin = Origin(request.model, "") if measured else recipes.origin(request)
     roles = heads_results.of_report(atlas) if atlas else None
     with places.left_controls:
         measure, order = corpus_card.choose_measure(corpus)
@@ -205,7 +215,8 @@ def live() -> None:
         return
     with places.right_controls:
         asks_board = "colour" in st.query_params  # of addresses that were made before there were many texts, too
-        first = "texts" if corpus_results.has_index(model) and not asks_board else "board"
+        has_index = corpus_results.has_index(model) or measured_texts.report_of(model) is not None
+        first = "texts" if has_index and not asks_board else "board"
         part = controls.choose(say("Show"), VIEWS, "part", first, label_visibility="collapsed")
     controls.show_translation(places, partial(show, places, part), asks_model=False)
 

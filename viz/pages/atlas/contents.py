@@ -8,12 +8,12 @@ import numpy as np
 
 from model.interventions.edits import Head
 from model.measures import atlas
-from model.measures.corpus import index
+from model.measures.corpus import edges, index
 from model.results.translation import KINDS
 from model.running.translator import load_translator
 from viz.figures.labels import english
 from viz.figures.maps import written_numbers
-from viz.site.contents import Sheet
+from viz.pages.atlas import idea_file
 from viz.stage.payload import head_card, held_out
 from viz.stage.payload.head_rows import FAILS_NOTE, NO_FAILS, RowGroup, TextRow, failures, tenths
 from viz.stage.payload.packing import pack
@@ -36,19 +36,20 @@ WORDS = messages(
     kinds="Heads",
     all="all",
     all_heads="All heads",
-    tenths="Texts from every tenth",
-    fails="Where every rule fails",
+    tenths="Every tenth",
+    fails="Where rules fail",
     numbers="Distributions",
     pairs="Pairs of words",
     draw="Draw others",
     head="head",
+    its_numbers="Numbers of this head",
     held_out="held-out",
     largest_first="rank, largest first",
     colors="One cell per head: {value}, {colors}.",
     bright_large="bright where it is large",
     bright_small="bright where it is small",
     orange="orange above 0, blue below",
-    in_app="Hypotheses, points, likeness, contributions, your sentence and other models need the app: make run.",
+    in_app="Points, likeness, contributions, your sentence and other models need the app: make run.",
 )
 WORDS |= {
     "extremes": head_boards.EXTREMES,
@@ -101,7 +102,8 @@ def read_heads(name: str) -> ModelHeads | None:
     translator = load_translator(name)
     try:
         report = index.read(translator.folder)
-        texts = ShippedHeads(name, report, loaded=translator) if report else None
+        edge_file = report and edges.read(edges.beside(translator.folder / index.FILE), report["weights"])
+        texts = ShippedHeads(name, report, edge_file, translator) if report else None
     except ValueError:
         texts = None
     try:
@@ -111,8 +113,8 @@ def read_heads(name: str) -> ModelHeads | None:
     return ModelHeads(name, texts, of_sentences) if texts or of_sentences else None
 
 
-def sheet(models: Sequence[str]) -> Sheet | None:
-    """The page over these models, in every language, with its files; None where nothing is known of their heads."""
+def parts(models: Sequence[str]) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]] | None:
+    """What the page over these models says, by language, and its files; None where nothing is known of their heads."""
     every = [heads for heads in map(read_heads, models) if heads]
     if not every:
         return None
@@ -122,14 +124,18 @@ def sheet(models: Sequence[str]) -> Sheet | None:
             told[language] = _told(every)
     files = {heads.name: pack(board_file(heads)) for heads in every}
     files |= {f"{heads.name}/{place}": pack(content) for heads in every for place, content in head_files(heads)}
-    return Sheet(NAME, told, files)
+    for heads in every:
+        if heads.texts and heads.texts.edge_texts:
+            files[f"{heads.name}/{idea_file.NAME}"] = pack(idea_file.idea_file(heads.texts.edge_texts))
+    return told, files
 
 
 def _told(every: Sequence[ModelHeads]) -> dict[str, Any]:
     """What the page says, in the language of here."""
     rules = {f"rule {code}": text for code, text in RULES.items()}
     return {
-        "words": {name: say(text) for name, text in WORDS.items()},
+        "words": {name: say(text) for name, text in (WORDS | idea_file.WORDS).items()},
+        "idea": idea_file.choices(),
         "measures": {
             "texts": {code: say(text) for code, text in (MEASURES | rules).items()},
             "board": {code: say(text) for code, text in head_boards.MEASURES.items()},
@@ -158,6 +164,7 @@ def board_file(heads: ModelHeads) -> dict[str, Any]:
     first = heads.first
     return {
         "first": [first.kind, first.layer, first.head],
+        "edges": bool(heads.texts and heads.texts.edge_texts),
         "views": {view: _numbers(view, source) for view, source in heads.sources.items()},
         "names": {language: _names(heads, language) for language in LANGUAGES},
     }
@@ -225,8 +232,8 @@ def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]
     if heads.texts:
         card = head_card.head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
         histograms = [
-            {**asdict(histogram), "axis": say(histogram.axis), "value": say(histogram.value)}
-            for histogram in card.histograms.values()
+            {"axis": say(drawn.axis), "value": say(drawn.value), "bins": drawn.bins, "shares": drawn.shares}
+            for drawn in card.histograms.values()
         ]
         labels = {name: [group.labels() for group in of_name] for name, of_name in groups.items()}
         bars = [{**vars(bar), "shares": [{**vars(part), "ink": part.ink} for part in bar.shares]} for bar in card.bars]

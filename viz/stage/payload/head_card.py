@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.interventions.edits import Head
+from model.measures.corpus import activity
+from model.measures.corpus.row_numbers import RowNumbers
 from viz import theme
 from viz.stage.payload import head_rows
 from viz.text.language import message, messages, say
@@ -20,7 +22,7 @@ NO_RULE_COLOUR, OTHER_RULES_COLOUR = "#3d4147", "#9aa0a6"
 LIGHTER = 0.6  # how much of a colour is left in one that is lighter
 AS_DARK = 0.179  # the luminance at which black and white have the same contrast (WCAG 2)
 DISTRIBUTIONS = messages(
-    activity="How much it writes, by the stream that it is added to",
+    activity="How much it writes, by the stream",
     distance="Distance, key minus query",
     largest="Largest weight of a row",
     spread="Spread of a row (1: even)",
@@ -62,12 +64,16 @@ class Bar:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Shares of the bins of one number of a head; `value` and `axis`, what these are, are in English."""
+    """Shares of the bins of one number of a head, and the bins in which the visitor's own rows are, int (rows,).
+
+    `value` and `axis`, what is counted and of what, are in English.
+    """
 
     shares: list[float]
     bins: list[str]
     value: str
     axis: str
+    here: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -166,25 +172,31 @@ def _colour_of(number: int) -> str:
     return "#" + "".join(f"{round(LIGHTER * channel + (1 - LIGHTER) * 255):02x}" for channel in _channels(colour))
 
 
-def histograms(heads: IndexedHeads, head: Head) -> dict[str, Histogram]:
-    """Histograms of how active rows are, of distance, largest weight and spread, by name."""
+def histograms(heads: IndexedHeads, head: Head, numbers: RowNumbers | None = None) -> dict[str, Histogram]:
+    """The histograms of a head by name; `numbers`: of the visitor's own rows."""
     bins = heads.report["bins"]
     rows = message("share of rows")
     axis = bins["activity"]
+    none = np.zeros(0, dtype=np.int64)
     counts = np.array(heads.of_head("activity", head), dtype=float)
-    names = [f"{10 ** (axis['from'] + place / axis['per_decade']):.2g}" for place in range(len(counts))]
+    wider = activity.PER_DECADE // axis["per_decade"]
+    here = activity.bins_of(numbers.activity) // wider if numbers else none
     used = np.flatnonzero(counts)
-    reach = slice(used.min(), used.max() + 1) if len(used) else slice(0, 1)
-    result = {"activity": Histogram(as_shares(counts)[reach], names[reach], rows, DISTRIBUTIONS["activity"])}
+    reach = np.arange(min([*used, *here], default=0), max([*used, *here], default=0) + 1)
+    names = [f"{10 ** (axis['from'] + place / axis['per_decade']):.2g}" for place in reach]
+    shares = np.array(as_shares(counts))[reach].tolist()
+    result = {"activity": Histogram(shares, names, rows, DISTRIBUTIONS["activity"], here - reach[0])}
     starts = bins["distance"]
     distances = heads.report["kinds"][head.kind]["distance"]["written"][head.layer][head.head]
-    labels = [distance_label(start, end) for start, end in zip(starts, [*starts[1:], None])]
-    written = message("share of what is written")
-    result["distance"] = Histogram(distances, labels, written, DISTRIBUTIONS["distance"])
+    labels = [f"≤ {starts[1] - 1}"]
+    labels += [distance_label(start, end) for start, end in zip(starts[1:], [*starts[2:], None])]
+    here = (np.searchsorted(starts, numbers.distance, side="right") - 1).clip(min=0) if numbers else none
+    result["distance"] = Histogram(distances, labels, message("share written"), DISTRIBUTIONS["distance"], here)
     for name in ("largest", "spread"):
         counts = np.array(heads.of_head(name, head), dtype=float)
         labels = [f"{place / len(counts):.2g}" for place in range(len(counts))]
-        result[name] = Histogram(as_shares(counts), labels, rows, DISTRIBUTIONS[name])
+        here = (getattr(numbers, name) * len(counts)).astype(int).clip(0, len(counts) - 1) if numbers else none
+        result[name] = Histogram(as_shares(counts), labels, rows, DISTRIBUTIONS[name], here)
     return result
 
 
@@ -197,7 +209,7 @@ def distance_label(start: int, end: int | None) -> str:
     """What a bin of distances is called; the last is open."""
     if end is None:
         return f"≥ {start}"
-    return str(start) if end == start + 1 else f"{start} … {end - 1}"
+    return str(start) if end == start + 1 else f"{start}…{end - 1}"
 
 
 def pairs(heads: IndexedHeads, head: Head) -> PairTable:

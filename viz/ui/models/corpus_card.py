@@ -4,25 +4,23 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from model.interventions.edits import Head
-from viz.figures import bars
 from viz.stage.payload import head_card, head_rows
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
-from viz.ui.models import corpus_rows, heads_roles, hypothesis_card, points_card
+from viz.ui.models import corpus_histograms, corpus_rows, heads_roles, hypothesis_card, points_card
 from viz.views.results import corpus_results
 from viz.views.results.corpus_results import Corpus
 from viz.views.results.head_boards import NO_KIND
 from viz.views.results.heads_results import Source
-from viz.views.snippets import Origin, Plot, program, snippet
+from viz.views.snippets import Origin
 
 PARTS = messages(
-    tenths="Texts from every tenth",
-    fails="Where every rule fails",
+    tenths="Every tenth",
+    fails="Where rules fail",
     numbers="Distributions",
     pairs="Pairs of words",
     points="Points",
@@ -30,18 +28,6 @@ PARTS = messages(
 )
 COMMAND = "python -m model atlas --corpus --checkpoint {name} --data FILE --sentences 5000"
 DRAW = "corpus-draw"  # in the session: how often other rows were asked for
-HISTOGRAM = """
-import numpy as np
-from viz.figures import bars
-
-figure = bars(
-    np.array($values)[:, None],
-    $bins,
-    value=$value,
-    token_axis=$axis,
-)
-figure.show()
-"""
 
 
 def answer(corpus: Corpus, head: Head, name: str) -> None:
@@ -50,15 +36,19 @@ def answer(corpus: Corpus, head: Head, name: str) -> None:
 
 
 def show(corpus: Corpus, head: Head, here: Any, origin: Origin) -> None:
-    """The bars of a head and one of its pictures; `here` is the visitor's own text as an index has it, or None."""
-    st.html("".join(map(bar_html, head_card.bars(corpus, head))))
+    """One of the pictures of a head; `here` is the visitor's own text as an index has it, or None.
+
+    The bars of what explains the head stand above texts; other pictures take their room.
+    """
     with frame.controls("corpus"):
         part = controls.choose_view(PARTS, "over-texts")
         draw = st.session_state.setdefault(DRAW, 0)
         if part in ("tenths", "fails"):
             st.button(say("Draw others"), key="draw-others", on_click=draw_others)
+    if part in ("tenths", "fails"):
+        st.html("".join(map(bar_html, head_card.bars(corpus, head))))
     if part == "numbers":
-        show_distributions(corpus, head, origin)
+        corpus_histograms.show(corpus, head, here, origin)
     elif part == "pairs":
         show_pairs(corpus, head)
     elif part == "points":
@@ -114,38 +104,14 @@ def show_rows(groups: Sequence[head_rows.RowGroup], draw: int) -> None:
 
 def show_here(corpus: Corpus, head: Head, here: Any) -> None:
     """In which tenth each row of the visitor's own text falls."""
-    if here is None:
-        return
-    try:
-        active = corpus_results.activity_here(corpus.model, here, head)
-        queries, _ = corpus.lines(here, head.kind)
-    except ValueError:  # too long to be read with its translation
-        return
-    words = [
-        f"{corpus_rows.plain(queries[row])} {corpus_results.tenth_of(corpus, head, value)}"
-        for row, value in active.items()
-    ]
-    if words:
+    numbers, tokens = corpus_rows.of_own_text(corpus, head, here)
+    if numbers is not None:
+        words = [
+            f"{token} {corpus_results.tenth_of(corpus, head, value)}" for token, value in zip(tokens, numbers.activity)
+        ]
         frame.note(
             say("Your sentence, each token with the tenth that its row falls in: {words}", words=" · ".join(words))
         )
-
-
-def show_distributions(corpus: Corpus, head: Head, origin: Origin) -> None:
-    """Histograms of how active rows are, of distance, largest weight and spread."""
-    titles = {}
-    plots = {}
-    for name, histogram in head_card.histograms(corpus, head).items():
-        look: dict[str, Any] = {"value": histogram.value, "token_axis": histogram.axis}
-        figure = bars(np.array(histogram.shares)[:, None], histogram.bins, **look, say=say)
-        code = snippet(
-            HISTOGRAM, values=histogram.shares, bins=histogram.bins, value=histogram.value, axis=histogram.axis
-        )
-        plots[f"corpus-{name}"] = Plot(say(histogram.axis), origin.note, figure, program(code))
-        titles[f"corpus-{name}"] = (say(histogram.axis), "")
-    names = list(plots)
-    for pair in (names[:2], names[2:]):
-        frame.pictures({name: plots[name] for name in pair}, titles=titles, is_map=False, fills=False)
 
 
 def show_pairs(corpus: Corpus, head: Head) -> None:
@@ -159,11 +125,18 @@ def show_pairs(corpus: Corpus, head: Head) -> None:
 def show_about(corpus: Corpus) -> None:
     """Where an index comes from."""
     report = corpus.report
-    if "command" not in report:
-        return
     with st.popover(say("How this was measured"), type="tertiary"):
-        shared.write_small(head_card.source(corpus), "corpus-report")
-        st.code(report["command"], language="bash", wrap_lines=True)
+        if corpus.texts is None:
+            shared.write_small(head_card.source(corpus), "corpus-report")
+            st.code(report["command"], language="bash", wrap_lines=True)
+        else:
+            line = message("{texts:,} texts, {tokens:,} tokens, measured in this session. {source}")
+            values = {"texts": report["texts_read"], "tokens": report["tokens"]}
+            line = say(line, source=corpus.texts.credit or corpus.texts.name, **values)
+            if report["texts_left_out"]:
+                left_out = message("{n:,} of the texts could not be read: too long or too short for this model.")
+                line += " " + say(left_out, n=report["texts_left_out"])
+            shared.write_small(line, "corpus-report")
 
 
 def choose_measure(corpus: Corpus) -> tuple[str, str]:

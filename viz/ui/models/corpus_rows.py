@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from model.interventions.edits import Head
+from model.measures.corpus.row_numbers import RowNumbers
 from viz.stage.payload import head_rows
 from viz.stage.payload.head_rows import Piece, TextRow, address, plain
 from viz.ui import language_menu
+from viz.views.results import corpus_results
 from viz.views.results.corpus_results import Corpus
 
 __all__ = ["address", "list_html", "of_row", "plain", "row_html", "shaded"]
@@ -45,3 +47,15 @@ def piece_html(piece: Piece) -> str:
     if piece.weight is not None:
         text = f'<mark style="--hl-weight: {piece.weight:.2f}" title="{piece.weight:.2f}">{text}</mark>'
     return f'<b class="hl-query">{text}</b>' if piece.is_query else text
+
+
+def of_own_text(corpus: Corpus, head: Head, here: Any) -> tuple[RowNumbers | None, list[str]]:
+    """What a head does in the rows of the visitor's own text, and their tokens; None where it cannot be read."""
+    if here is None:
+        return None, []
+    try:
+        numbers = corpus_results.rows_here(corpus.model, here, head)
+        queries, _ = corpus.lines(here, head.kind)
+    except ValueError:  # too long to be read with its translation
+        return None, []
+    return (numbers, [plain(queries[row]) for row in numbers.rows]) if len(numbers.rows) else (None, [])

@@ -16,7 +16,15 @@ from viz.text.language import say
 from viz.text.roles import role_name
 from viz.ui import frame
 from viz.views import cached, recipes
-from viz.views.results.head_boards import HIGH, MEASURES, measure_name, numbers_of, picture_of, with_abouts
+from viz.views.results.head_boards import (
+    HIGH,
+    MEASURES,
+    equally_wide,
+    measure_name,
+    numbers_of,
+    picture_of,
+    with_abouts,
+)
 from viz.views.results.head_boards import ROLE as ROLE
 from viz.views.results.head_sources import Source, name_of
 from viz.views.snippets import Origin, Plot, program, snippet
@@ -64,12 +72,13 @@ def show_board(
 ) -> None:
     """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
 
+    Where kinds have different numbers of heads in a layer, those are drawn that have as many as the kind of the head.
     `name`: of a measure that is not one of MEASURES.
 
     The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
     `below`: pixels of what stands under the board and its sentence; the board takes what the window leaves above it.
     """
-    picture = picture_of(source, kinds, measure, other=other, sort=sort, name=name)
+    picture = picture_of(source, equally_wide(source, kinds, head), measure, other=other, sort=sort, name=name)
     board = picture.board
     rows, columns = picture.rows, picture.columns
     look: dict[str, Any] = {

@@ -1,5 +1,6 @@
 """Test an idea of what heads do: which heads it fits over thousands of texts, and texts that fit and that do not."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,8 +57,9 @@ def show(corpus: Corpus, head: Head) -> None:
         "{pairs:,} queries in {texts:,} texts have such a key. A strong edge: the largest weight, at least 0.3."
     )
     frame.note(say(line, **values))
-    show_heads(corpus, head, fit)
+    places = offer_heads(corpus, head, fit)
     show_texts(corpus, texts, head, fit)
+    show_table(corpus, head, places, fit)
 
 
 def ask(kind: str) -> Hypothesis:
@@ -71,8 +73,9 @@ def ask(kind: str) -> Hypothesis:
     with frame.controls("idea-relation"):
         frame.label(say("The key is"))
         offered = [name for name in RELATIONS if kind == "cross" or name != "aligned"]
+        first = "aligned" if kind == "cross" else "after_same"
         relation = controls.choose_from_list(
-            say("The key is"), offered, "idea-relation", "any", RELATIONS, label_visibility="collapsed"
+            say("The key is"), offered, "idea-relation", first, RELATIONS, label_visibility="collapsed"
         )
         frame.label(say("Distance from"))
         low = ask_distance("idea-low", say("Distance from"))
@@ -106,8 +109,8 @@ def ask_distance(key: str, label: str) -> int | None:
         return None
 
 
-def show_heads(corpus: Corpus, head: Head, fit: Fit) -> None:
-    """The heads that a hypothesis fits best, each a button, and the chosen one."""
+def offer_heads(corpus: Corpus, head: Head, fit: Fit) -> list[tuple[int, int]]:
+    """The heads that a hypothesis fits best, each a button, and the chosen one; returns their layers and numbers."""
     order = np.argsort(-fit.score, axis=None, kind="stable")[:MOST_HEADS].tolist()
     n_heads = fit.score.shape[1]
     chosen = head.layer * n_heads + head.head
@@ -127,7 +130,13 @@ def show_heads(corpus: Corpus, head: Head, fit: Fit) -> None:
                 on_click=heads_roles.open_head,
                 args=(layers[layer], number),
             )
-    columns = {say("head"): names}
+    return places
+
+
+def show_table(corpus: Corpus, head: Head, places: Sequence[tuple[int, int]], fit: Fit) -> None:
+    """How well a hypothesis fits some heads."""
+    layers = corpus.report["kinds"][head.kind]["layers"]
+    columns = {say("head"): [f"{layers[layer]}.{number}" for layer, number in places]}
     for title, values in (
         (say("precision"), fit.precision),
         (say("recall"), fit.recall),

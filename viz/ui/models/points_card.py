@@ -31,7 +31,8 @@ CLASSES = {
 }
 NAMED = 4  # rules with a colour of their own
 PLACE = "corpus-point"  # in the session: model, head, side and number of the point that was clicked
-UNDER = 86  # pixels for what stands below the picture
+LEAST = 240  # pixels of the picture in a low window
+UNDER = 104  # pixels for what stands below the picture
 AXES = message("component 1"), message("component 2")
 CODE = """
 from model.interventions.edits import Head
@@ -39,7 +40,7 @@ from model.measures.corpus import index, points
 from viz.figures import scatter
 
 every = $texts
-texts = [every[place] for place in points.sample(every)]
+texts = [every[place] for place in points.sample(every)[::$step]]
 head = Head($kind, $layer, $head)
 rows = points.read_head(translator, texts, head)[$side]
 coordinates = points.plane(rows.vectors).coordinates.T
@@ -54,7 +55,8 @@ def show(corpus: Corpus, head: Head, origin: Origin) -> None:
     """The points of a head, and the text of the one that was clicked."""
     side, colour = choose()
     every = corpus.report["texts"]
-    texts = [every[place] for place in points.sample(every)]
+    step = corpus_results.step_of_points(corpus)
+    texts = [every[place] for place in points.sample(every)[::step]]
     try:
         of_head = corpus_results.points_of(corpus.model, texts, head)[side]
         plane = points.plane(of_head.vectors)
@@ -73,15 +75,15 @@ def show(corpus: Corpus, head: Head, origin: Origin) -> None:
         texts={names[name]: list(map(corpus_rows.plain, of_head.tokens[chosen])) for name, chosen in groups.items()},
         say=say,
     )
-    texts_code = Code('index.read(translator.folder)["texts"]') if corpus_results.has_index(corpus.model) else every
+    texts_code = Code('index.read(translator.folder)["texts"]') if corpus.texts is None else every
     values = {"kind": head.kind, "layer": head.layer, "head": head.head, "side": side, "colour": colour}
-    code = snippet(CODE, texts=texts_code, rules=rules, named=named, x=AXES[0], y=AXES[1], **values)
+    code = snippet(CODE, texts=texts_code, step=step, rules=rules, named=named, x=AXES[0], y=AXES[1], **values)
     plot = Plot(say(SIDES[side]), origin.note, figure, program(recipes.load_code(corpus.model), code))
 
     def clicked(point: int) -> None:
         st.session_state[PLACE] = corpus.model, head, side, point
 
-    frame.pictures({"corpus-points": plot}, on_click=clicked, is_map=False, below=UNDER)
+    frame.pictures({"corpus-points": plot}, on_click=clicked, is_map=False, below=UNDER, least=LEAST)
     *of_point, number = st.session_state.get(PLACE, (None, 0))
     if of_point == [corpus.model, head, side] and number < len(of_head.places):
         st.html(corpus_rows.list_html([point_html(corpus, head, side, texts, of_head, number)]))

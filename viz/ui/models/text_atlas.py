@@ -10,24 +10,26 @@ from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures.heads import text_roles, weights
+from model.text.errors import Problem
 from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.text.roles import role_name, rules_of
 from viz.ui import controls, frame, language_menu, shared, thumbnails
-from viz.ui.models import corpus_card, heads_roles
-from viz.ui.models.text_measuring import Measuring, TextReport
+from viz.ui.models import corpus_card, heads_roles, measured_texts
+from viz.ui.models.text_measuring import TextReport
 from viz.ui.stage import stage_page
 from viz.views import cached, model_shelf
 from viz.views.cached import Request
 from viz.views.results import corpus_results, heads_results
+from viz.views.results.corpus_results import TextSet
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
 from viz.views.view import View, pin_of, place_of_head
 
-MOST_LINES = 200  # that are read
-LINES = """\
-The cat sat on the mat, and the dog lay beside it.
+TEXT = "The cat sat on the mat, and the dog lay beside it."
+LINES = f"""\
+{TEXT}
 When Mary and John went to the store, John gave a drink to Mary.
 When Anna and Peter had dinner at home, Peter read a book to Anna.
 In 1998, the company opened its first office in Berlin; in 2004, its second one in Paris.
@@ -42,47 +44,41 @@ RULES = message(
     "token, or on that occurrence, in random tokens that are read twice (Olsson et al. 2022). A head with more than a "
     "third of its weight there has that role."
 )
-COMMAND = "python -m model atlas --model {place} --data FILE.txt --out atlas.json"
-# In the session: by model the lines that were read, and what was measured; what is measured now; why it could not be.
-MEASURED = "measured-texts"
-MEASURING = "measuring-texts"
-PROBLEM = "measuring-problem"
+COMMAND = "python -m model atlas --corpus --model {place} --data FILE.txt --out corpus.json"
 PARTS = messages(texts="Many texts", strongest="Where each is strongest")
 BELOW_BOARD = 98  # pixels of the choice of a head, and of what opens beside it
 BY_PLACE = message("layer and head")
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
-EVERY = 0.5  # seconds between two looks at how far it is
 TILES = 3  # examples of a head
 TILE_HEIGHT = 84  # pixels
 
 
 def show(name: str, places: frame.Places) -> None:
     """The heads of a model, in one text until the visitor has all measured over texts."""
-    state = st.session_state
-    take_up()
+    measured_texts.take_up()
     with places.question:
-        lines = ask_for_lines(name)
-    with places.notes:
-        if state.get(MEASURING) is not None:
-            _watch()
-        if problem := state.pop(PROBLEM, None):
-            shared.warn(errors.sentence(problem))
-    report: TextReport | None = state.get(MEASURED, {}).get(name)
-    try:
-        if show_over_texts(name, report, lines, places):
+        text = controls.text(
+            say("Text"), TEXT, "atlas-text", live="200ms", label_visibility="collapsed", placeholder=say("Type a text")
+        )
+        try:
+            texts = ask_texts(name)
+        except ValueError as error:  # the model cannot be loaded
+            with places.notes:
+                shared.warn(errors.sentence(error))
             return
-        if report:
-            source = source_of(name, report)
-            texts = report.numbers["texts"]
-            caption = say(
-                message("{sentences} texts, {tokens:,} tokens of {model}."), model=name, **_counted(report.numbers)
-            )
-            if report.lines != lines:
-                caption += " " + say("The texts have changed since they were measured.")
+    with places.notes:
+        measured_texts.show_progress()
+    report = measured_texts.report_of(name)
+    try:
+        if show_over_texts(name, report, text, places):
+            return
+        if report and report.numbers:
+            source = source_of(report.numbers)
+            example_texts = report.numbers["texts"]
+            caption = measured_caption(name, report, texts)
         else:
-            texts = [line for line in lines if line.strip()][:1]
-            request = _request(name, texts[0] if texts else "")
-            source = of_text(cached.compute(request))
+            example_texts = [text]
+            source = of_text(cached.compute(_request(name, text)))
             caption = say(
                 message("In one text. “Measure all heads” reads all texts and, for a decoder, random tokens as well.")
             )
@@ -90,11 +86,28 @@ def show(name: str, places: frame.Places) -> None:
         with places.notes:
             shared.warn(errors.sentence(error))
         return
-    show_heads(name, source, texts, caption, places)
+    show_heads(name, source, example_texts, caption, places)
 
 
-def show_over_texts(name: str, report: TextReport | None, lines: list[str], places: frame.Places) -> bool:
-    """The heads by an index: that of the visitor's lines, else the one that ships; whether it is what is asked for."""
+def measured_caption(name: str, report: TextReport, texts: TextSet | None) -> str:
+    """Over what the heads of a model were measured, and why there is no index where there is none."""
+    numbers = report.numbers or {}
+    caption = say(
+        message("{sentences} texts, {tokens:,} tokens of {model}."),
+        model=name,
+        sentences=numbers["sentences"],
+        tokens=numbers["tokens"],
+    )
+    if report.texts != texts:
+        caption += " " + say("The texts have changed since they were measured.")
+    if report.problem is not None:
+        why = errors.text_of(report.problem) if isinstance(report.problem, Problem) else str(report.problem)
+        caption += " " + say("This model gets no index over many texts: {why}.", why=why)
+    return caption
+
+
+def show_over_texts(name: str, report: TextReport | None, text: str, places: frame.Places) -> bool:
+    """The heads by an index: that of the visitor's texts, else the one that ships; whether it is what is asked for."""
     corpus = report.corpus if report else corpus_results.corpus_of(name)
     if corpus is None:
         return False
@@ -117,66 +130,25 @@ def show_over_texts(name: str, report: TextReport | None, lines: list[str], plac
     with places.answer:
         corpus_card.answer(corpus, head, title_of(source, head, has_role=False))
     with places.right:
-        here = next((line for line in lines if line.strip()), None)
-        corpus_card.show(corpus, head, here, Origin(name, ""))
+        corpus_card.show(corpus, head, text if text.strip() else None, Origin(name, ""))
     return True
 
 
-def ask_for_lines(name: str) -> list[str]:
-    """The texts of the visitor, a button that has them measured, and the command that does so."""
-    state = st.session_state
+def ask_texts(name: str) -> TextSet | None:
+    """The texts of the visitor, a button that has heads measured over them, and the command that does so."""
     with st.popover(say("Texts"), key="atlas-texts", width=160):
-        lines = st.text_area(say("Texts, one per line"), LINES, key="atlas-lines", height=260).splitlines()[:MOST_LINES]
-    is_running = state.get(MEASURING) is not None
-
-    def begin() -> None:
-        state[MEASURING] = Measuring(name, lines)
-
-    label = say("Measure all heads")
-    st.button(label, key="measure-heads", type="primary", on_click=begin, disabled=is_running)
+        texts = measured_texts.ask_texts(name, LINES)
+        measured_texts.offer_shipped(name)
+    measured_texts.offer_measuring(name, texts)
     if name in model_shelf.SHELF:
-        with st.popover(say("Over a file, as a command"), type="tertiary"):
+        with st.popover(say("As a command"), type="tertiary"):
             st.code(COMMAND.format(place=model_shelf.SHELF.place(name)), "bash", wrap_lines=True)
-    return lines
+    return texts
 
 
-def take_up() -> None:
-    """Keep what has been measured by now, or why it could not be."""
-    state = st.session_state
-    measuring: Measuring | None = state.get(MEASURING)
-    if measuring is None or not measuring.is_over:
-        return
-    del state[MEASURING]
-    if measuring.problem is not None:
-        state[PROBLEM] = measuring.problem
-    elif measuring.report is not None:
-        state.setdefault(MEASURED, {})[measuring.model] = measuring.report
-        for key in ("kind", "layer", "head", "atlas-colour"):  # what says most may be something else now
-            state.pop(key, None)
-
-
-@st.fragment(run_every=EVERY)
-def _watch() -> None:
-    """How far it is, and a way to stop it."""
-    measuring: Measuring | None = st.session_state.get(MEASURING)
-    if measuring is None:
-        return
-    if measuring.is_over:
-        st.rerun()
-
-    def stop() -> None:
-        measuring.is_stopped = True
-
-    with shared.row(gap="small", key="measuring"):
-        count = len([line for line in measuring.lines if line.strip()])
-        line = say("Reading text {n} of {total} …", n=round(measuring.share * count), total=count)
-        st.progress(min(measuring.share, 1.0), line)
-        st.button(say("Stop"), key="stop-measuring", on_click=stop)
-
-
-def source_of(name: str, report: TextReport) -> Source:
-    """What was measured over texts."""
-    kinds = {kind: numbers | {"divergence": None} for kind, numbers in report.numbers["kinds"].items()}
+def source_of(report: Mapping[str, Any]) -> Source:
+    """What `atlas.measure` says of heads over texts."""
+    kinds = {kind: numbers | {"divergence": None} for kind, numbers in report["kinds"].items()}
     layers = {kind: numbers["layers"] for kind, numbers in kinds.items()}
     return Source(kinds, "found['kinds']", "", layers)
 
@@ -318,10 +290,6 @@ def _roles_of(source: Source, result: cached.Result) -> dict[str, Any]:
 
 def _request(name: str, text: str) -> Request:
     return Request.of(View(text=text, model=name, beam=1), name)
-
-
-def _counted(numbers: Mapping[str, Any]) -> dict[str, int]:
-    return {"sentences": numbers["sentences"], "tokens": numbers["tokens"]}
 
 
 def head_pixels(result: cached.Result, head: Head) -> np.ndarray:

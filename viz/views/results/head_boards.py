@@ -151,6 +151,13 @@ def board_of(source: Source, kinds: Sequence[str], measure: str, other: Source |
     return Board(numbers.ravel()[order].reshape(-1, n_heads), [places[at] for at in order], True, code)
 
 
+def equally_wide(source: Source, kinds: Sequence[str], head: Head) -> list[str]:
+    """The kinds with as many heads in a layer as that of a head, or as the first: the rows of one board."""
+    widths = {kind: np.shape(source.kinds[kind]["role"])[1] for kind in kinds}
+    width = widths.get(head.kind, widths[kinds[0]])
+    return [kind for kind in kinds if widths[kind] == width]
+
+
 @dataclass(frozen=True)
 class BoardPicture:
     """A board as it is drawn.
@@ -242,7 +249,8 @@ def ranked(source: Source, measure: str, head: Head) -> str:
 
 def rank_of(source: Source, measure: str, head: Head) -> tuple[int, int]:
     """Which a head is by a measure, the largest first, and among how many."""
-    every = source.table(measure, source.having(measure, list(source.kinds)))
+    kinds = source.having(measure, list(source.kinds))
+    every = np.concatenate([np.ravel(source.kinds[kind][measure]) for kind in kinds])
     value = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
     return int((every > value).sum()) + 1, every.size
 

@@ -95,12 +95,13 @@ const withoutPixels = (name, value) => (name === "pixels" ? undefined : value);
 class ControlsView {
   /** @param {Context} context */
   constructor({ change }) {
-    this.controls = new Controls("sheet-column", change);
+    this.controls = new Controls("sheet-list", change);
     this.root = this.controls.box;
   }
 
   /** @param {import("./types.js").ControlsPart} part */
-  show({ controls }) {
+  show({ controls, row }) {
+    dress(this.root, { "sheet-column": !row });
     this.controls.show(controls);
   }
 }

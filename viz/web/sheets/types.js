@@ -155,7 +155,7 @@
  * Histograms side by side.
  * @typedef {{type: "histograms", histograms: {axis: string, value: string, bins: string[], shares: number[]}[]}} Histograms
  */
-/** @typedef {{type: "controls", key: string, controls: Control[]}} ControlsPart  controls below each other */
+/** @typedef {{type: "controls", key: string, controls: Control[], row?: boolean}} ControlsPart  below each other, or in a row */
 /**
  * @typedef {(Tiles | Board | Maps | Curves | Figure | Stages | Film | Table | Note | Title | Texts | Shares | Rows
  *   | Histograms | ControlsPart) & {name?: string}} Part  `name` tells two of one type on one side apart

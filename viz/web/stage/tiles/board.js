@@ -98,9 +98,10 @@ export class Board {
     const [columns, rows] = data.lies ? [data.layers, heads] : [heads, data.layers];
     const every = columns.length > MANY ? EVERY : 1;
     const isNumber = (/** @type {number | string} */ name) => !Number.isNaN(Number(name)); // others are always written
+    const isNumbered = (/** @type {number | string} */ name) => /\d$/.test(String(name)); // "Decoder 7" is such a row
     const top = columns.map((n, i) => el("div.axis", { role: "columnheader" }, i % every && isNumber(n) ? "" : String(n)));
     const lines = rows.map((n, i) => {
-      const isBetween = i % EVERY && isNumber(n);
+      const isBetween = i % EVERY && isNumbered(n);
       const header = el(isBetween ? "div.axis.between-fives" : "div.axis", { role: "rowheader" }, String(n));
       const cells = data.lies ? this.cells.map((ofLayer) => ofLayer[i]) : this.cells[i];
       return el("div.line-of-cells", { role: "row" }, header, cells);

@@ -10,6 +10,7 @@ import { formatNumber, numberMarks } from "../../../recording/text/sentences.js"
  * What is known of the heads of a model.
  * @typedef {object} Heads
  * @property {Place} first  the head that is opened at first
+ * @property {boolean} edges  whether its strong edges are there
  * @property {Record<string, Record<string, Record<string, Numbers>>>} views  by view, kind and measure
  * @property {Record<string, Record<string, Record<string, HeadName[]>>>} names  by language, view and kind
  */
@@ -121,7 +122,7 @@ function textOf({ text, names }, isSorted, measure, nRows) {
 /** What a cell is called: a head, its role and its number, and what else stands in the cell. @param {Cell} cell @param {string} value @param {string} text */
 function nameOf({ text: number, names: [, about] }, value, text) {
   const name = `${about} · ${value} ${number}`;
-  return name.includes(text) ? name : `${name} (${text})`;
+  return name.includes(text) ? name : `${name} · ${text}`;
 }
 
 /** Which heads have most and least of a measure, and what it is. @param {Cell[]} cells @param {string} measure @param {Given} given */
