@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +12,7 @@ from model.films import shipped
 from model.training.sweeps.grid import GridCell
 from tests.support import PATIENCE, axe
 from tests.test_viz.test_site import test_browser_site as site
+from viz.pages.lessons import contents
 from viz.pages.training import grid
 from viz.views.results import grid_results
 
@@ -126,3 +128,18 @@ def test_a_film_plays_and_a_click_opens_a_head_at_its_step(visitor, address) -> 
     assert f"film-head=0-cross-0-1-{step}" in page.url
     page.get_by_role("tab", name="Film", exact=True).click()
     expect(page.get_by_test_id("film-slider")).to_be_visible()
+
+
+def test_what_lessons_link_to_is_there(visitor, address) -> None:
+    page = visitor.page
+    for story in contents.LESSONS.values():
+        for card in story.cards:
+            name, query = card.picture.link()
+            if name not in ADDRESSES:
+                continue
+            opened(page, address, name, urlencode(query))
+            expect(page.get_by_test_id("answer")).not_to_be_empty()
+            expect(page.get_by_test_id("stage-sheet-warning")).to_be_hidden()
+    page.goto(f"{address}#page=lessons&lesson=emergence-1")
+    page.locator(".hl-lesson-bar a").click()
+    expect(page.get_by_test_id("film-curves")).to_be_visible()

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from model.interventions.edits import Edits
+from model.training.sweeps.grid import GridCell
 from tests.support.other_browsers import CLICK, DRAWS, READS, OtherBrowser, firefox, numbers, webkit
+from viz.pages.training import grid
+from viz.views.results import grid_results
 
 pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1)]  # these browsers begin slowly on a busy machine
 
@@ -19,6 +22,12 @@ TYPE = """
   const box = document.querySelector("[data-testid=stage-sentence]");
   box.value = arguments[0];
   box.dispatchEvent(new Event("input", { bubbles: true }));
+"""
+ANSWERS = "return document.querySelector('[data-testid=answer]')?.textContent === arguments[0]"
+# The colour of the first cell of the first map.
+PAINTS = """
+  const pixels = document.querySelector(".hl-sheet-map canvas")?.getContext("2d").getImageData(0, 0, 1, 1).data;
+  return Boolean(pixels?.[3]);
 """
 
 Start = Callable[[], AbstractContextManager[OtherBrowser]]
@@ -44,3 +53,19 @@ def test_it_works_from_its_folder_and_from_disk(
             browser.wait(READS, changed.text)
             browser.wait(DRAWS, numbers(changed.attention("cross")[2, 3]))
             assert "edits=v1_oc1-5" in browser.run("return location.href")
+
+
+@pytest.mark.parametrize("start", [firefox, webkit])
+def test_a_sheet_is_drawn_and_its_cells_are_clicked(start: Start, address: str) -> None:
+    recorded = grid_results.load()
+    first = [GridCell(*values) for values in grid.FIRST]
+    with start() as browser:
+        browser.go(f"{address}#page=training&lang=en")
+        browser.wait(ANSWERS, grid.answer(recorded, first))
+        browser.wait("return document.querySelectorAll('.hl-sheet-curves path').length === 8")
+        browser.wait(CLICK, ".hl-sheet-board [data-row='0'][data-head='0']")
+        browser.wait(ANSWERS, grid.answer(recorded, [*first[1:], GridCell("post", 0.1, 1)]))
+        browser.wait(CLICK, "[data-choice=maps]")
+        browser.wait(PAINTS)
+        browser.wait(CLICK, "[data-code=here]")
+        browser.wait("return Boolean(document.querySelector('[data-testid=film-curves]'))")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from viz.pages.training import film_contents, grid, grid_contents, lab, since_contents
 from viz.text.language import messages, say
 from viz.views.results import board_results
@@ -35,7 +37,7 @@ WORDS = lab.SENTENCES | messages(
 def told() -> dict[str, Any]:
     """What the page says and what it is made of, in the language of here."""
     parts: dict[str, Any] = {}
-    tiles = {"schedules": lab.tile_pixels()}
+    tiles: dict[str, np.ndarray | None] = {"schedules": lab.tile_pixels()}
     if grid.is_shipped():
         parts["grid"] = grid_contents.told()
         tiles = {"grid": grid.tile_pixels()} | tiles

@@ -53,7 +53,9 @@ export class SheetView {
       const sheet = await this.host.make(this.host.read());
       if (sheet && ticket === this.ticket) this.show(sheet);
     } catch (error) {
-      if (ticket === this.ticket) this.warn(this.host.problem(error));
+      if (ticket !== this.ticket) return;
+      this.warn(this.host.problem(error));
+      if (!this.sheet) this.answer.textContent = ""; // nothing is computed any more
     } finally {
       clearTimeout(waits);
       if (ticket === this.ticket) this.wait(false);

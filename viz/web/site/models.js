@@ -71,11 +71,12 @@ export class Models {
         received[part] = count;
         this.progress(model, received.tokenizer + received.weights);
       });
+    const { engine } = this; // its worker comes while the weights do
     this.progress(model, 0);
     const files = [readPart("tokenizer", "tokenizer.json"), readPart("weights", "model.safetensors")];
     const [tokenizer, weights] = await Promise.all(files);
     const config = new TextEncoder().encode(JSON.stringify(model.config));
-    await this.engine.load(model.name, { config, tokenizer, weights }, this.kernels);
+    await engine.load(model.name, { config, tokenizer, weights }, this.kernels);
     this.#ready.add(model.name);
     this.progress(model, model.size);
   }
