@@ -22,7 +22,7 @@ from model.measures.corpus import edges, index, points
 from model.measures.heads import translators
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.support.repeated import first_quick
-from tests.test_app.conftest import SENTENCES, save_tiny
+from tests.test_app.conftest import CARD, SENTENCES, save_tiny
 from tests.test_app.screen import (
     charts,
     choose,
@@ -384,7 +384,8 @@ class TestManyTexts:
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         made = index.CorpusIndex(load_translator(str(folder)), PAIRS, 1)
         made.read_all()
-        reports.write(folder / index.FILE, {"command": "python -m model atlas --corpus", "credit": ""} | made.report())
+        about = {"command": "python -m model atlas --corpus", "credit": "somebody, CC0; trained on"}
+        reports.write(folder / index.FILE, about | made.report())
         edges.write(edges.beside(folder / index.FILE), made.edges())
         return index.read(folder)
 
@@ -437,6 +438,16 @@ class TestManyTexts:
         at.button(key="forget-texts").click().run()
         assert_whole(at)
         np.testing.assert_array_equal(z(at, "role-board"), before)
+
+    def test_texts_of_an_index_that_ships_are_for_other_models_in_their_direction(self, over_texts, tmp_path):
+        save_tiny(tmp_path / "other", CARD | {"source": "de", "target": "en"})
+        at = open_page(PAGE, model="other", part="texts")
+        assert_whole(at)
+        measure_all(at)
+        numbers = index.numbers_of_heads(index.measure(load_translator("other"), [pair[::-1] for pair in PAIRS]))
+        expected = np.concatenate([numbers[kind]["unexplained"] for kind in KINDS])
+        np.testing.assert_allclose(z(at, "role-board"), expected, atol=1e-6)
+        assert "somebody, CC0" in page_text(at)
 
     def upload(self, at, name: str, content: bytes):
         at.file_uploader(key="atlas-file").set_value((name, content, "text/plain")).run()

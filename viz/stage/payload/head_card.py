@@ -183,7 +183,7 @@ def histograms(heads: IndexedHeads, head: Head, numbers: RowNumbers | None = Non
     here = activity.bins_of(numbers.activity) // wider if numbers else none
     used = np.flatnonzero(counts)
     reach = np.arange(min([*used, *here], default=0), max([*used, *here], default=0) + 1)
-    names = [f"{10 ** (axis['from'] + place / axis['per_decade']):.2g}" for place in reach]
+    names = [say("{x:.2g}", x=10 ** (axis["from"] + place / axis["per_decade"])) for place in reach]
     shares = np.array(as_shares(counts))[reach].tolist()
     result = {"activity": Histogram(shares, names, rows, DISTRIBUTIONS["activity"], here - reach[0])}
     starts = bins["distance"]
@@ -194,7 +194,7 @@ def histograms(heads: IndexedHeads, head: Head, numbers: RowNumbers | None = Non
     result["distance"] = Histogram(distances, labels, message("share written"), DISTRIBUTIONS["distance"], here)
     for name in ("largest", "spread"):
         counts = np.array(heads.of_head(name, head), dtype=float)
-        labels = [f"{place / len(counts):.2g}" for place in range(len(counts))]
+        labels = [say("{x:.2g}", x=place / len(counts)) for place in range(len(counts))]
         here = (getattr(numbers, name) * len(counts)).astype(int).clip(0, len(counts) - 1) if numbers else none
         result[name] = Histogram(as_shares(counts), labels, rows, DISTRIBUTIONS[name], here)
     return result

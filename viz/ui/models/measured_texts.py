@@ -41,14 +41,14 @@ def ask_texts(model: str, first_lines: str = "") -> TextSet | None:
     origin = next(iter(names))
     if len(names) > 1:
         origin = controls.choose(say("Texts"), names, "texts-from", label_visibility="collapsed")
-    if origin == "shipped":
-        assert shipped is not None
-        frame.note(say("{n} texts. {credit}", n=len(shipped.texts), credit=shipped.credit))
-        return shipped
     if origin == "file":
         return ask_file(is_translator)
-    lines = st.text_area(say("Texts, one per line"), first_lines, key="atlas-lines", height=260)
     try:
+        if shipped is not None and origin == "shipped":
+            texts = shipped.load()
+            frame.note(say("{n} texts. {credit}", n=len(texts.texts), credit=texts.credit))
+            return texts
+        lines = st.text_area(say("Texts, one per line"), first_lines, key="atlas-lines", height=260)
         return _text_set((lines or "").encode(), "", is_pairs=False)
     except ValueError as error:
         shared.warn(errors.sentence(error))

@@ -1,5 +1,6 @@
 """What is known of heads over thousands of texts: the index of a checkpoint, or one that was made here."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ from viz.views.results.indexed_heads import tenth_of as tenth_of
 from viz.views.turns import in_turn
 
 SHIPPED = 200  # texts of an index that ships, which any model can read
-POINTS_WORK = 1.2e9  # texts by parameters of the model that are read for points: about half a second of one core
+POINTS_WORK = 3e10  # tokens times parameters that are read for points: about a second of one core
 LEAST_OF_POINTS = 20  # texts
 
 
@@ -75,34 +76,33 @@ def has_index(checkpoint: str) -> bool:
     return (checkpoints_folder() / checkpoint / index.FILE).is_file()
 
 
-def shipped_texts(model: str) -> TextSet | None:
-    """Texts of an index that ships, for another model: of a translator pairs in its direction, else English lines.
+@dataclass(frozen=True)
+class ShippedTexts:
+    """Where texts for a model ship: in the index of a checkpoint, of whose pairs these sides are taken."""
 
-    None where there is no such index, or it cannot be used.
-    """
+    checkpoint: str
+    sides: list[int]
+
+    def load(self) -> TextSet:
+        """The texts; errors as in `corpus_of`, and a ValueError if the index has none."""
+        corpus = corpus_of(self.checkpoint)
+        if corpus is None or corpus.edge_file is None:
+            raise ValueError(f"the index of {self.checkpoint} has no file of edges, in which its texts stand")
+        chosen = [tuple(pair[side] for side in self.sides) for pair in corpus.edge_file.texts[:SHIPPED]]  # at random
+        texts = chosen if len(self.sides) > 1 else [text for (text,) in chosen]
+        credit = corpus.report["credit"].partition(";")[0]  # then what that checkpoint was trained on
+        return TextSet(texts, credit=credit)
+
+
+def shipped_texts(model: str) -> ShippedTexts | None:
+    """Texts that ship for a model: of a translator pairs in its direction, else English lines; None without any."""
     loaded = cached.translator(model)
-    card = loaded.card if isinstance(loaded, Translator) else {}
-    return _shipped_texts(str(checkpoints_folder()), card.get("source", "en"), card.get("target", ""))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _shipped_texts(folder: str, source: str, target: str) -> TextSet | None:
-    """The texts in the checkpoints of a folder; without a `target` one side of the pairs."""
+    card = loaded.card if isinstance(loaded, Translator) else {"source": "en"}
+    wanted = [card[side] for side in ("source", "target") if side in card]
     for languages, names in by_direction()[0].items():
-        if source not in languages or (target or source) not in languages:
-            continue
         for name in filter(has_index, names):
-            path = checkpoints_folder() / name
-            try:
-                report, edge_file = index.read(path), edges.read(edges.beside(path / index.FILE))
-            except ValueError:
-                continue
-            if report is None or edge_file is None:
-                continue
-            sides = [languages.index(language) for language in (source, target) if language]
-            chosen = [tuple(pair[side] for side in sides) for pair in edge_file.texts[:SHIPPED]]  # drawn at random
-            texts = chosen if target else [text for (text,) in chosen]
-            return TextSet(texts, credit=report["credit"].partition(";")[0])  # then what that model was trained on
+            if set(wanted) <= set(languages):
+                return ShippedTexts(name, list(map(languages.index, wanted)))
     return None
 
 
@@ -116,8 +116,9 @@ def step_of_points(corpus: Corpus) -> int:
     """Of which part of the texts that `points.sample` draws points are read: every n-th, fewer of large models."""
     model = cached.translator(corpus.model).model
     n_parameters = sum(parameter.numel() for parameter in model.parameters())
+    n_tokens = corpus.report["tokens"] / corpus.report["texts_read"]  # of a text
     n_drawn = min(len(corpus.report["texts"]), points.MOST_TEXTS)
-    return max(1, min(round(n_drawn * n_parameters / POINTS_WORK), n_drawn // LEAST_OF_POINTS))
+    return max(1, min(math.ceil(n_drawn * n_tokens * n_parameters / POINTS_WORK), n_drawn // LEAST_OF_POINTS))
 
 
 @cached.cache_results(16)
