@@ -257,5 +257,20 @@ def test_what_an_address_cannot_have_is_told(sheets) -> None:
     assert part(made["sheet"], "rows").get("stacked")
 
 
-def test_models_without_an_index_have_no_page() -> None:
-    assert contents.parts(["multi30k-de-en"]) is None
+def test_language_models_that_ship_are_there_without_ideas_and_without_a_stage(sheets) -> None:
+    corpus = corpus_results.corpus_of("wikitext2-lm")
+    number = int(np.argmax(corpus.numbers["decoder_self"]["rule induction"]))
+    head = Head("decoder_self", *divmod(number, 4))  # which has the most induction
+    [made] = sheets([("ko", {"model": "wikitext2-lm"})])
+    with using("ko"):
+        name = say("Layer {layer}, head {head}", layer=head.layer, head=head.head)
+        assert (made["sheet"]["answer"], made["sheet"]["below"]) == head_card.answer(corpus, head, name)
+        rows = [group.drawn(0) for group in head_rows.tenths(corpus, head)]
+        drawn = part(made["sheet"], "rows")["rows"]
+        assert [(row["label"], row["href"]) for row in drawn] == [(label, "") for label, _ in rows]
+    [made] = sheets([("en", {"model": "wikitext2-modern", "over-texts": "idea", "part": "board"})])
+    assert made["missed"] == ["part=board", "over-texts=idea"]
+
+
+def test_models_without_an_index_are_not_on_the_page() -> None:
+    assert contents.read_heads("multi30k-de-en") is None

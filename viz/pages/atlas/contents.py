@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import atlas
 from model.measures.corpus import edges, index
 from model.results.translation import KINDS
 from model.running.translator import load_translator
+from model.storage.checkpoint import available
 from viz.figures.labels import english
 from viz.figures.maps import written_numbers
 from viz.pages.atlas import idea_file
@@ -21,7 +23,7 @@ from viz.stage.payload.roles import best_aligner
 from viz.text import words
 from viz.text.language import LANGUAGES, messages, say, using
 from viz.views.results import head_boards
-from viz.views.results.head_sources import Source, name_of, of_report
+from viz.views.results.head_sources import Source, of_report
 from viz.views.results.indexed_heads import MEASURES, RULES, IndexedHeads
 
 NAME = "atlas"  # of its address
@@ -81,8 +83,12 @@ class ModelHeads:
 
     @property
     def first(self) -> Head:
-        """The head that is opened at first."""
-        return Head("cross", *(best_aligner(self.report) if self.report else (0, 0)))
+        """The head that is opened at first: the best aligner of a translator, else the one with most induction."""
+        if self.report:
+            return Head("cross", *best_aligner(self.report))
+        source = next(iter(self.sources.values()))
+        kind = list(source.kinds)[-1]
+        return Head(kind, *analysis.largest_cell(source.kinds[kind].get("rule induction", np.zeros((1, 1)))))
 
 
 @dataclass(frozen=True)
@@ -98,11 +104,11 @@ class ShippedHeads(IndexedHeads):
 
 
 def read_heads(name: str) -> ModelHeads | None:
-    """What ships of the heads of a checkpoint that translates; None where there is nothing of these weights."""
+    """What ships of the heads of a checkpoint; None where there is nothing of these weights."""
     translator = load_translator(name)
     try:
         report = index.read(translator.folder)
-        edge_file = report and edges.read(edges.beside(translator.folder / index.FILE), report["weights"])
+        edge_file = edges.read(edges.beside(translator.folder / index.FILE), report["weights"]) if report else None
         texts = ShippedHeads(name, report, edge_file, translator) if report else None
     except ValueError:
         texts = None
@@ -114,18 +120,22 @@ def read_heads(name: str) -> ModelHeads | None:
 
 
 def parts(models: Sequence[str]) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]] | None:
-    """What the page over these models says, by language, and its files; None where nothing is known of their heads."""
-    every = [heads for heads in map(read_heads, models) if heads]
+    """What the page says, by language, and its files; None where nothing is known of the heads.
+
+    Args:
+        models: the translators that the browser runs: ideas are tested on them. Language models that ship come after.
+    """
+    every = [heads for heads in map(read_heads, dict.fromkeys((*models, *available("language_model")))) if heads]
     if not every:
         return None
     told = {}
     for language in LANGUAGES:
         with using(language):
             told[language] = _told(every)
-    files = {heads.name: pack(board_file(heads)) for heads in every}
+    files = {heads.name: pack(board_file(heads, heads.name in models)) for heads in every}
     files |= {f"{heads.name}/{place}": pack(content) for heads in every for place, content in head_files(heads)}
     for heads in every:
-        if heads.texts and heads.texts.edge_texts:
+        if heads.name in models and heads.texts and heads.texts.edge_texts:
             files[f"{heads.name}/{idea_file.NAME}"] = pack(idea_file.idea_file(heads.texts.edge_texts))
     return told, files
 
@@ -159,12 +169,12 @@ def _about(heads: ModelHeads) -> dict[str, str]:
     return abouts
 
 
-def board_file(heads: ModelHeads) -> dict[str, Any]:
+def board_file(heads: ModelHeads, has_ideas: bool) -> dict[str, Any]:
     """The numbers of all heads, by view, kind and measure, and what heads are called, by language."""
     first = heads.first
     return {
         "first": [first.kind, first.layer, first.head],
-        "edges": bool(heads.texts and heads.texts.edge_texts),
+        "edges": bool(has_ideas and heads.texts and heads.texts.edge_texts),
         "views": {view: _numbers(view, source) for view, source in heads.sources.items()},
         "names": {language: _names(heads, language) for language in LANGUAGES},
     }
@@ -200,7 +210,8 @@ def _names(heads: ModelHeads, language: str) -> dict[str, Any]:
 
 def head_files(heads: ModelHeads) -> Iterator[tuple[str, dict[str, Any]]]:
     """What is fetched when a head is opened, by its place: rows once, what is said of them by language."""
-    for kind, layer, head in next(iter(heads.sources.values())).places(list(KINDS)):
+    source = next(iter(heads.sources.values()))
+    for kind, layer, head in source.places(list(source.kinds)):
         yield f"{kind}-{layer}-{head}", head_file(heads, Head(kind, layer, head))
 
 
@@ -230,7 +241,8 @@ def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]
     """What is said of a head in the language of here, by view."""
     said = {}
     if heads.texts:
-        card = head_card.head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
+        name = heads.sources["texts"].title(head.kind, head.layer, head.head)
+        card = head_card.head_card(heads.texts, head, name)
         histograms = [
             {"axis": say(drawn.axis), "value": say(drawn.value), "bins": drawn.bins, "shares": drawn.shares}
             for drawn in card.histograms.values()

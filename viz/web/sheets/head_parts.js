@@ -30,8 +30,8 @@ export class RowsView {
     this.root.ariaLabel = label;
     dress(this.root, { stacked });
     setChildren(this.root, rows.map((row) => {
-      const link = el("a", { href: row.href, target: "_self" }, row.label);
-      return el("li", el("span", link), el("span", { dir: "auto" }, row.pieces.map(pieceOf)));
+      const label = row.href ? el("a", { href: row.href, target: "_self" }, row.label) : row.label;
+      return el("li", el("span", label), el("span", { dir: "auto" }, row.pieces.map(pieceOf)));
     }));
   }
 }

@@ -127,7 +127,7 @@ async function texts(opened) {
  * @param {Given} given
  * @returns {Part[]}
  */
-function partsOf(part, file, said, draw, { say, link }) {
+function partsOf(part, file, said, draw, { say, link, settings }) {
   if (part === "numbers") return [{ type: "histograms", histograms: said.histograms }];
   if (part === "pairs") {
     const { columns, rows } = said.pairs;
@@ -136,7 +136,8 @@ function partsOf(part, file, said, draw, { say, link }) {
   const rows = file.rows[part].map((group, i) => {
     const at = draw % group.length;
     const { page, query, pieces } = group[at];
-    return { label: said.labels[part][i][at], href: link(page || "translate", query), pieces };
+    const runs = settings.models.some(({ name }) => name === query.model); // language models have no stage here
+    return { label: said.labels[part][i][at], href: runs ? link(page || "translate", query) : "", pieces };
   });
   if (part === "fails" && !rows.length) return [note("part", say("no_fails"))];
   return [...(part === "fails" ? [note("part", say("fails_note"))] : []), { type: "rows", label: say(part), rows }];
