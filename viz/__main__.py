@@ -174,7 +174,8 @@ def _sheets(models: Sequence[str]) -> list[Any]:
             with using(language):
                 told[language] = page.told()
         sheets.append(Sheet(page.NAME, told, page.files()))
-    return sheets + [sheet for sheet in (atlas.sheet(models),) if sheet]
+    of_atlas = atlas.parts(models)
+    return [*sheets, Sheet(atlas.NAME, *of_atlas)] if of_atlas else sheets
 
 
 def _counted(items: Iterable, total: int, what: str) -> Iterator:

@@ -91,13 +91,19 @@ class Fit:
 
 
 class EdgeTexts:
-    """The texts of edges with what hypotheses ask of their tokens; made once for many hypotheses."""
+    """The texts of edges with what hypotheses ask of their tokens; made once for many hypotheses.
+
+    Attributes:
+        spellings: the words of the texts, none twice.
+        words: by line, for each token the place of its word in `spellings`, int (N,).
+        special, punctuation: which of the tokens of the edges are, bool.
+    """
 
     def __init__(self, edges: Edges) -> None:
         self.edges = edges
         mark = analysis.word_mark(edges.names)
         numbers: dict[str, int] = {}
-        self._words: dict[str, np.ndarray] = {}  # by line, for each token the number of its word
+        self.words: dict[str, np.ndarray] = {}  # by line, for each token the number of its word
         for name, line in edges.lines.items():
             of_line = np.zeros(len(line.ids), dtype=np.int64)
             for text, start in enumerate(line.starts):
@@ -105,11 +111,11 @@ class EdgeTexts:
                 words = analysis.words(tokens, mark) if mark else analysis.Words(tokens, list(range(len(tokens))))
                 places = [numbers.setdefault(word, len(numbers)) for word in words.names]
                 of_line[start : start + line.lengths[text]] = np.array(places, dtype=np.int64)[words.of_token]
-            self._words[name] = of_line
+            self.words[name] = of_line
         self.spellings = list(numbers)
         table = TokenTable(edges.names, np.zeros(len(edges.names)))
         flags = table.tokens([edges.names])
-        self._special, self._punctuation = flags.special[0], flags.punctuation[0]
+        self.special, self.punctuation = flags.special[0], flags.punctuation[0]
 
     @cached_property
     def _again(self) -> dict[str, np.ndarray]:
@@ -127,13 +133,13 @@ class EdgeTexts:
         """Which tokens of a line are what a pattern says, bool (N,)."""
         line = self.edges.lines[name]
         if pattern.form == "special":
-            hits = self._special[line.ids]
+            hits = self.special[line.ids]
         elif pattern.form == "punctuation":
-            hits = self._punctuation[line.ids]
+            hits = self.punctuation[line.ids]
         elif pattern.form == "any":
             hits = np.ones(len(line.ids), dtype=bool)
         else:
-            hits = words_matching(self.spellings, pattern)[self._words[name]] & ~self._special[line.ids]
+            hits = words_matching(self.spellings, pattern)[self.words[name]] & ~self.special[line.ids]
         if pattern.occurrence != "any":
             hits = hits & (self._again[name] == (pattern.occurrence == "again"))
         return hits

@@ -6,19 +6,40 @@ import { unpack } from "../../../viz/web/recording/message/packed.js";
 import { fill } from "../../../viz/web/recording/text/sentences.js";
 import { Reader } from "../../../viz/web/sheets/reader.js";
 import { atlas } from "../../../viz/web/site/sheets/atlas.js";
+import { evaluate } from "../../../viz/web/site/sheets/atlas/hypothesis.js";
 
 const [out, addresses, folder] = process.argv.slice(2);
-const bytes = (/** @type {string} */ name) => new Uint8Array(readFileSync(`${folder}/${name.replaceAll("/", "_")}`));
-const read = (/** @type {string} */ name) => unpack(bytes(name));
+/** @param {string} name */
+const bytes = (name) => new Uint8Array(readFileSync(`${folder}/${name.replaceAll("/", "_")}`));
+/** @param {string} name */
+const read = (name) => unpack(bytes(name));
+
+/** The hypothesis of parameters over all heads, without the rows. @param {any} edges @param {Record<string, string>} parameters */
+function fitOf(edges, parameters) {
+  const pattern = (/** @type {string} */ side) => {
+    const form = parameters[`idea-${side}`] ?? "any";
+    return { form, text: parameters[`idea-${side}-${form}`] ?? "", occurrence: parameters[`idea-${side}-when`] ?? "any" };
+  };
+  const [low, high] = ["idea-low", "idea-high"].map((name) => (name in parameters ? Number(parameters[name]) : null));
+  const hypothesis = { query: pattern("query"), key: pattern("key"), relation: parameters["idea-relation"] ?? "any", low, high };
+  const { hasKey: _, fits: __, ...numbers } = evaluate(edges, parameters.kind, hypothesis);
+  return numbers;
+}
+
 const sheets = [];
 for (const { language, parameters } of JSON.parse(readFileSync(addresses, "utf8"))) {
   const told = read(`told-${language}`);
   const reader = new Reader(parameters);
-  const sheet = await atlas(reader, {
-    ...{ told, language, file: async (name) => read(name), bytes: async (name) => bytes(name), problemOf: String },
+  /** @type {Partial<import("../../../viz/web/site/sheets.js").Given>} */
+  const given = {
+    ...{ told, language, file: async (/** @type {string} */ name) => read(name) },
     say: (name, values = {}) => fill(told.words[name] ?? name, values, language),
+    settings: /** @type {any} */ ({ models: [{ name: "en-de" }] }),
+    speech: /** @type {any} */ ({ problem: (/** @type {Error} */ { message }) => message }),
     link: (page, query) => `#${new URLSearchParams({ page, ...query })}`,
-  });
-  sheets.push({ sheet, missed: reader.missed });
+  };
+  const sheet = await atlas(reader, /** @type {any} */ (given));
+  const fit = parameters["over-texts"] === "idea" && !sheet?.warning && fitOf(read("en-de/edges"), parameters);
+  sheets.push({ sheet, missed: reader.missed, fit });
 }
 writeFileSync(out, JSON.stringify(sheets));

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+import streamlit
 
 from model.interventions.edits import Head
+from model.measures.corpus.hypothesis import Hypothesis, Pattern, evaluate
 from tests.support.javascript import node
-from viz.pages.atlas import contents
+from viz.pages.atlas import contents, idea_file
 from viz.stage.payload import head_card, head_rows, held_out
 from viz.stage.payload.packing import pack
 from viz.text.language import LANGUAGES, say, using
@@ -26,13 +28,23 @@ HEADS = [Head("cross", 1, 5), Head("encoder_self", 0, 7), Head("decoder_self", 2
 Sheets = Callable[[list[tuple[str, dict[str, str]]]], list[dict[str, Any]]]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _shipped() -> Iterator[None]:
+    """Other tests may have read a checkpoint of this name in another folder."""
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()
+    yield
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the page over one model, as browsers have them once they are inflated."""
     folder = tmp_path_factory.mktemp("atlas")
-    sheet = contents.sheet([MODEL])
-    told = {f"told-{language}": pack(dict(told)) for language, told in sheet.told.items()}
-    for name, content in (told | dict(sheet.files)).items():
+    said, contents_of = contents.parts([MODEL])
+    told = {f"told-{language}": pack(of_language) for language, of_language in said.items()}
+    for name, content in (told | contents_of).items():
         (folder / name.replace("/", "_")).write_bytes(content)
     return folder
 
@@ -89,8 +101,7 @@ def test_a_head_is_described_as_in_the_app(sheets, monkeypatch) -> None:
             assert (sheet["answer"], sheet["below"]) == head_card.answer(corpus, head, name)
             bars = head_card.bars(corpus, head)
             assert part(sheet, "shares")["bars"] == [
-                {"title": bar.title, "shares": [vars(share) for share in bar.shares], "words": bar.words}
-                for bar in bars
+                {**vars(bar), "shares": [{**vars(share), "ink": share.ink} for share in bar.shares]} for bar in bars
             ]
             if view in ("tenths", "fails"):
                 shown.clear()
@@ -172,6 +183,69 @@ def test_a_head_over_held_out_sentences_is_that_of_the_app(sheets) -> None:
             ]
 
 
+IDEAS: list[tuple[str, dict[str, str], Hypothesis]] = [
+    ("cross", {}, Hypothesis()),
+    (
+        "cross",
+        {"idea-relation": "aligned", "idea-key": "capital"},
+        Hypothesis(key=Pattern("capital"), relation="aligned"),
+    ),
+    (
+        "cross",
+        {"idea-query": "words", "idea-query-words": "Nicht, groß, KEIN", "idea-low": "-2", "idea-high": "3"},
+        Hypothesis(Pattern("words", "Nicht, groß, KEIN"), Pattern(), "any", -2, 3),
+    ),
+    (
+        "encoder_self",
+        {"idea-query": "expression", "idea-query-expression": "^(un|dis).*[a-z]{2,}", "idea-relation": "after_same"},
+        Hypothesis(Pattern("expression", "^(un|dis).*[a-z]{2,}"), Pattern(), "after_same"),
+    ),
+    (
+        "encoder_self",
+        {"idea-query-when": "again", "idea-key-when": "first", "idea-relation": "same"},
+        Hypothesis(Pattern(occurrence="again"), Pattern(occurrence="first"), "same"),
+    ),
+    (
+        "decoder_self",
+        {"idea-key": "special", "idea-query": "punctuation", "idea-high": "-1"},
+        Hypothesis(Pattern("punctuation"), Pattern("special"), "any", None, -1),
+    ),
+]
+
+
+def test_an_idea_fits_as_python_says(sheets) -> None:
+    """Precision, recall and shares of all heads by every form, occurrence and relation."""
+    corpus = corpus_results.corpus_of(MODEL)
+    addresses = [("en", {"over-texts": "idea", "kind": kind, **parameters}) for kind, parameters, _ in IDEAS]
+    for (kind, _, hypothesis), made in zip(IDEAS, sheets(addresses), strict=True):
+        fit = evaluate(corpus.edge_texts, kind, hypothesis)
+        for name in ("precision", "recall", "share", "score"):
+            drawn = np.array(made["fit"][name], dtype=float)
+            np.testing.assert_allclose(drawn, getattr(fit, name), rtol=1e-5, err_msg=f"{name} {hypothesis}")
+        np.testing.assert_array_equal(made["fit"]["nEdges"], fit.n_edges)
+        assert made["fit"]["nQueries"] == fit.n_queries > 0
+        notes = [part["text"] for part in made["sheet"]["right"] if part["type"] == "note"]
+        values = {"pairs": fit.n_queries, "texts": len(corpus.edge_texts.edges.texts)}
+        assert notes == [say(idea_file.WORDS["pairs_there"], **values)]
+
+
+def test_rows_of_an_idea_are_those_of_the_index_and_wrong_ideas_get_a_sentence(sheets) -> None:
+    corpus = corpus_results.corpus_of(MODEL)
+    parameters = {"over-texts": "idea", **place_of(HEADS[0]), "idea-relation": "aligned"}
+    wrong = {**parameters, "idea-query": "expression", "idea-query-expression": "("}
+    [made, broken] = sheets([("en", parameters), ("de", wrong)])
+    for row in part(made["sheet"], "rows")["rows"]:
+        query = dict(parse_qsl(row["href"][1:]))
+        place = int(query["pin"][1:])
+        keys = dict.fromkeys(range(len(corpus.lines((query["text"], query["reference"]), "cross")[1])), 1.0)
+        described = [
+            head_rows.text_row(corpus, HEADS[0], (query["text"], query["reference"]), place, {key: 1.0}) for key in keys
+        ]
+        assert html_of([row]) in [corpus_rows.list_html([corpus_rows.of_row(row["label"], each)]) for each in described]
+    assert "regular expression" in broken["sheet"]["warning"]
+    assert broken["sheet"]["answer"]
+
+
 def test_what_an_address_cannot_have_is_told(sheets) -> None:
     wrong = {"model": "nothing", "part": "scatter", "layer": "9", "texts-colour": "beauty"}
     wrong |= {"kind": "cross", "head": "2"}
@@ -183,5 +257,20 @@ def test_what_an_address_cannot_have_is_told(sheets) -> None:
     assert part(made["sheet"], "rows").get("stacked")
 
 
-def test_models_without_an_index_have_no_page() -> None:
-    assert contents.sheet(["multi30k-de-en"]) is None
+def test_language_models_that_ship_are_there_without_ideas_and_without_a_stage(sheets) -> None:
+    corpus = corpus_results.corpus_of("wikitext2-lm")
+    number = int(np.argmax(corpus.numbers["decoder_self"]["rule induction"]))
+    head = Head("decoder_self", *divmod(number, 4))  # which has the most induction
+    [made] = sheets([("ko", {"model": "wikitext2-lm"})])
+    with using("ko"):
+        name = say("Layer {layer}, head {head}", layer=head.layer, head=head.head)
+        assert (made["sheet"]["answer"], made["sheet"]["below"]) == head_card.answer(corpus, head, name)
+        rows = [group.drawn(0) for group in head_rows.tenths(corpus, head)]
+        drawn = part(made["sheet"], "rows")["rows"]
+        assert [(row["label"], row["href"]) for row in drawn] == [(label, "") for label, _ in rows]
+    [made] = sheets([("en", {"model": "wikitext2-modern", "over-texts": "idea", "part": "board"})])
+    assert made["missed"] == ["part=board", "over-texts=idea"]
+
+
+def test_models_without_an_index_are_not_on_the_page() -> None:
+    assert contents.read_heads("multi30k-de-en") is None

@@ -32,6 +32,7 @@ ADDRESSES = {
         "section=here&film-change-seen+before=no-positions",
         "section=here&film-view=head&film-head=0-decoder_self-1-2-150",
     ),
+    "atlas": ("", "over-texts=numbers&texts-sort=idle&model=de-en", "part=board&kind=encoder_self&layer=1&head=2"),
 }
 STATES = [(page, state) for page, states in ADDRESSES.items() for state in states]
 

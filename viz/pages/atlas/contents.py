@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import atlas
-from model.measures.corpus import index
+from model.measures.corpus import edges, index
 from model.results.translation import KINDS
 from model.running.translator import load_translator
+from model.storage.checkpoint import available
 from viz.figures.labels import english
 from viz.figures.maps import written_numbers
-from viz.site.contents import Sheet
+from viz.pages.atlas import idea_file
 from viz.stage.payload import head_card, held_out
 from viz.stage.payload.head_rows import FAILS_NOTE, NO_FAILS, RowGroup, TextRow, failures, tenths
 from viz.stage.payload.packing import pack
@@ -21,7 +23,7 @@ from viz.stage.payload.roles import best_aligner
 from viz.text import words
 from viz.text.language import LANGUAGES, messages, say, using
 from viz.views.results import head_boards
-from viz.views.results.head_sources import Source, name_of, of_report
+from viz.views.results.head_sources import Source, of_report
 from viz.views.results.indexed_heads import MEASURES, RULES, IndexedHeads
 
 NAME = "atlas"  # of its address
@@ -36,19 +38,20 @@ WORDS = messages(
     kinds="Heads",
     all="all",
     all_heads="All heads",
-    tenths="Texts from every tenth",
-    fails="Where every rule fails",
+    tenths="Every tenth",
+    fails="Where rules fail",
     numbers="Distributions",
     pairs="Pairs of words",
     draw="Draw others",
     head="head",
+    its_numbers="Numbers of this head",
     held_out="held-out",
     largest_first="rank, largest first",
     colors="One cell per head: {value}, {colors}.",
     bright_large="bright where it is large",
     bright_small="bright where it is small",
     orange="orange above 0, blue below",
-    in_app="Points, likeness, contributions, your own sentence and other models need the app: make run.",
+    in_app="Points, likeness, contributions, your sentence and other models need the app: make run.",
 )
 WORDS |= {
     "extremes": head_boards.EXTREMES,
@@ -80,8 +83,12 @@ class ModelHeads:
 
     @property
     def first(self) -> Head:
-        """The head that is opened at first."""
-        return Head("cross", *(best_aligner(self.report) if self.report else (0, 0)))
+        """The head that is opened at first: the best aligner of a translator, else the one with most induction."""
+        if self.report:
+            return Head("cross", *best_aligner(self.report))
+        source = next(iter(self.sources.values()))
+        kind = list(source.kinds)[-1]
+        return Head(kind, *analysis.largest_cell(source.kinds[kind].get("rule induction", np.zeros((1, 1)))))
 
 
 @dataclass(frozen=True)
@@ -97,11 +104,12 @@ class ShippedHeads(IndexedHeads):
 
 
 def read_heads(name: str) -> ModelHeads | None:
-    """What ships of the heads of a checkpoint that translates; None where there is nothing of these weights."""
+    """What ships of the heads of a checkpoint; None where there is nothing of these weights."""
     translator = load_translator(name)
     try:
         report = index.read(translator.folder)
-        texts = ShippedHeads(name, report, loaded=translator) if report else None
+        edge_file = edges.read(edges.beside(translator.folder / index.FILE), report["weights"]) if report else None
+        texts = ShippedHeads(name, report, edge_file, translator) if report else None
     except ValueError:
         texts = None
     try:
@@ -111,25 +119,33 @@ def read_heads(name: str) -> ModelHeads | None:
     return ModelHeads(name, texts, of_sentences) if texts or of_sentences else None
 
 
-def sheet(models: Sequence[str]) -> Sheet | None:
-    """The page over these models, in every language, with its files; None where nothing is known of their heads."""
-    every = [heads for heads in map(read_heads, models) if heads]
+def parts(models: Sequence[str]) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]] | None:
+    """What the page says, by language, and its files; None where nothing is known of the heads.
+
+    Args:
+        models: the translators that the browser runs: ideas are tested on them. Language models that ship come after.
+    """
+    every = [heads for heads in map(read_heads, dict.fromkeys((*models, *available("language_model")))) if heads]
     if not every:
         return None
     told = {}
     for language in LANGUAGES:
         with using(language):
             told[language] = _told(every)
-    files = {heads.name: pack(board_file(heads)) for heads in every}
+    files = {heads.name: pack(board_file(heads, heads.name in models)) for heads in every}
     files |= {f"{heads.name}/{place}": pack(content) for heads in every for place, content in head_files(heads)}
-    return Sheet(NAME, told, files)
+    for heads in every:
+        if heads.name in models and heads.texts and heads.texts.edge_texts:
+            files[f"{heads.name}/{idea_file.NAME}"] = pack(idea_file.idea_file(heads.texts.edge_texts))
+    return told, files
 
 
 def _told(every: Sequence[ModelHeads]) -> dict[str, Any]:
     """What the page says, in the language of here."""
     rules = {f"rule {code}": text for code, text in RULES.items()}
     return {
-        "words": {name: say(text) for name, text in WORDS.items()},
+        "words": {name: say(text) for name, text in (WORDS | idea_file.WORDS).items()},
+        "idea": idea_file.choices(),
         "measures": {
             "texts": {code: say(text) for code, text in (MEASURES | rules).items()},
             "board": {code: say(text) for code, text in head_boards.MEASURES.items()},
@@ -153,11 +169,12 @@ def _about(heads: ModelHeads) -> dict[str, str]:
     return abouts
 
 
-def board_file(heads: ModelHeads) -> dict[str, Any]:
+def board_file(heads: ModelHeads, has_ideas: bool) -> dict[str, Any]:
     """The numbers of all heads, by view, kind and measure, and what heads are called, by language."""
     first = heads.first
     return {
         "first": [first.kind, first.layer, first.head],
+        "edges": bool(has_ideas and heads.texts and heads.texts.edge_texts),
         "views": {view: _numbers(view, source) for view, source in heads.sources.items()},
         "names": {language: _names(heads, language) for language in LANGUAGES},
     }
@@ -193,7 +210,8 @@ def _names(heads: ModelHeads, language: str) -> dict[str, Any]:
 
 def head_files(heads: ModelHeads) -> Iterator[tuple[str, dict[str, Any]]]:
     """What is fetched when a head is opened, by its place: rows once, what is said of them by language."""
-    for kind, layer, head in next(iter(heads.sources.values())).places(list(KINDS)):
+    source = next(iter(heads.sources.values()))
+    for kind, layer, head in source.places(list(source.kinds)):
         yield f"{kind}-{layer}-{head}", head_file(heads, Head(kind, layer, head))
 
 
@@ -223,13 +241,15 @@ def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]
     """What is said of a head in the language of here, by view."""
     said = {}
     if heads.texts:
-        card = head_card.head_card(heads.texts, head, name_of(head.kind, head.layer, head.head))
+        name = heads.sources["texts"].title(head.kind, head.layer, head.head)
+        card = head_card.head_card(heads.texts, head, name)
         histograms = [
-            {**asdict(histogram), "axis": say(histogram.axis), "value": say(histogram.value)}
-            for histogram in card.histograms.values()
+            {"axis": say(drawn.axis), "value": say(drawn.value), "bins": drawn.bins, "shares": drawn.shares}
+            for drawn in card.histograms.values()
         ]
         labels = {name: [group.labels() for group in of_name] for name, of_name in groups.items()}
-        said["texts"] = {**asdict(card), "histograms": histograms, "labels": labels}
+        bars = [{**vars(bar), "shares": [{**vars(part), "ink": part.ink} for part in bar.shares]} for bar in card.bars]
+        said["texts"] = {**asdict(card), "bars": bars, "histograms": histograms, "labels": labels}
     if heads.report and (roles := heads.roles):
         said["board"] = asdict(held_out.held_out_card(heads.report, roles, head, heads.name))
     return said

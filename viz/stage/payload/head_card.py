@@ -18,7 +18,9 @@ from viz.views.results.indexed_heads import IndexedHeads, rule_name
 BARS = {"written": message("of what it writes"), "weight": message("of its weight")}
 LEAST_SHARE = 0.03  # of a bar, below which a rule has no part of its own
 NAMED = 0.16  # of a bar, from which its name stands in it
-NO_RULE_COLOUR, OTHER_RULES_COLOUR = "var(--hl-no-rule)", "#9aa0a6"
+NO_RULE_COLOUR, OTHER_RULES_COLOUR = "#3d4147", "#9aa0a6"
+LIGHTER = 0.6  # how much of a colour is left in one that is lighter
+AS_DARK = 0.179  # the luminance at which black and white have the same contrast (WCAG 2)
 DISTRIBUTIONS = messages(
     activity="How much it writes, by the stream",
     distance="Distance, key minus query",
@@ -38,6 +40,18 @@ class Share:
     label: str
     about: str
 
+    @property
+    def ink(self) -> str:
+        """The colour of what stands in it: black or white, whichever has more contrast."""
+        shares = np.array(_channels(self.colour)) / 255
+        linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+        return "#000" if linear @ (0.2126, 0.7152, 0.0722) > AS_DARK else "#fff"
+
+
+def _channels(colour: str) -> list[int]:
+    """Red, green and blue of a colour as #rrggbb."""
+    return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -50,9 +64,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Shares of the bins of one number of a head; `value` and `axis`, what these are, are in English.
+    """Shares of the bins of one number of a head, and the bins in which the visitor's own rows are, int (rows,).
 
-    `here`: the bins in which the visitor's own rows are, int (rows,).
+    `value` and `axis`, what is counted and of what, are in English.
     """
 
     shares: list[float]
@@ -153,18 +167,20 @@ def _bar(heads: IndexedHeads, head: Head, measure: str) -> Bar:
 def _colour_of(number: int) -> str:
     """The colour of a rule; there are more rules than colours, so that later ones are lighter."""
     colour = theme.LINES[number % (len(theme.LINES) - 1)]
-    return colour if number < len(theme.LINES) - 1 else f"color-mix(in srgb, {colour} 60%, white)"
+    if number < len(theme.LINES) - 1:
+        return colour
+    return "#" + "".join(f"{round(LIGHTER * channel + (1 - LIGHTER) * 255):02x}" for channel in _channels(colour))
 
 
-def histograms(heads: IndexedHeads, head: Head, own: RowNumbers | None = None) -> dict[str, Histogram]:
-    """The histograms of a head by name; `own`: what it does in the visitor's own rows."""
+def histograms(heads: IndexedHeads, head: Head, numbers: RowNumbers | None = None) -> dict[str, Histogram]:
+    """The histograms of a head by name; `numbers`: of the visitor's own rows."""
     bins = heads.report["bins"]
     rows = message("share of rows")
     axis = bins["activity"]
     none = np.zeros(0, dtype=np.int64)
     counts = np.array(heads.of_head("activity", head), dtype=float)
     wider = activity.PER_DECADE // axis["per_decade"]
-    here = activity.bins_of(own.activity) // wider if own else none
+    here = activity.bins_of(numbers.activity) // wider if numbers else none
     used = np.flatnonzero(counts)
     reach = np.arange(min([*used, *here], default=0), max([*used, *here], default=0) + 1)
     names = [say("{x:.2g}", x=10 ** (axis["from"] + place / axis["per_decade"])) for place in reach]
@@ -174,12 +190,12 @@ def histograms(heads: IndexedHeads, head: Head, own: RowNumbers | None = None) -
     distances = heads.report["kinds"][head.kind]["distance"]["written"][head.layer][head.head]
     labels = [f"≤ {starts[1] - 1}"]
     labels += [distance_label(start, end) for start, end in zip(starts[1:], [*starts[2:], None])]
-    here = (np.searchsorted(starts, own.distance, side="right") - 1).clip(min=0) if own else none
+    here = (np.searchsorted(starts, numbers.distance, side="right") - 1).clip(min=0) if numbers else none
     result["distance"] = Histogram(distances, labels, message("share written"), DISTRIBUTIONS["distance"], here)
     for name in ("largest", "spread"):
         counts = np.array(heads.of_head(name, head), dtype=float)
         labels = [say("{x:.2g}", x=place / len(counts)) for place in range(len(counts))]
-        here = (getattr(own, name) * len(counts)).astype(int).clip(0, len(counts) - 1) if own else none
+        here = (getattr(numbers, name) * len(counts)).astype(int).clip(0, len(counts) - 1) if numbers else none
         result[name] = Histogram(as_shares(counts), labels, rows, DISTRIBUTIONS[name], here)
     return result
 

@@ -70,7 +70,8 @@ def draw_others() -> None:
 def bar_html(bar: head_card.Bar) -> str:
     """What explains a head, as one bar."""
     cells = "".join(
-        f'<i style="flex: {part.share:.4f} 1 0; background: {part.colour}" title="{html.escape(part.about)}">'
+        f'<i style="flex: {part.share:.4f} 1 0; background: {part.colour}; color: {part.ink}" '
+        f'title="{html.escape(part.about)}">'
         f"{html.escape(part.label)}</i>"
         for part in bar.shares
     )

@@ -199,9 +199,7 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
 def title_of(source: Source, head: Head, has_role: bool = True) -> str:
     """A head and its role; of models with one kind of attention without the kind."""
     role = source.kinds[head.kind]["role"][head.layer][head.head]
-    name = source.name(head.kind, head.layer, head.head)
-    if len(source.kinds) == 1:
-        name = say("Layer {layer}, head {head}", layer=source.number(head.kind, head.layer), head=head.head)
+    name = source.title(head.kind, head.layer, head.head)
     return f"{name} ({role_name(role)})" if has_role else name
 
 

@@ -37,6 +37,12 @@ class Source:
         """What a head is called, its layer numbered as in the model."""
         return name_of(kind, self.number(kind, layer), head)
 
+    def title(self, kind: str, layer: int, head: int) -> str:
+        """What a head is called in a sentence; of models with one kind of attention without the kind."""
+        if len(self.kinds) == 1:
+            return say("Layer {layer}, head {head}", layer=self.number(kind, layer), head=head)
+        return self.name(kind, layer, head)
+
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds of whose heads a measure is known and means something."""
         with_measure = [kind for kind in kinds if measure in self.kinds.get(kind, ())]

@@ -13,7 +13,9 @@ export class SharesView {
   /** @param {import("./types.js").Shares} part */
   show({ bars }) {
     setChildren(this.root, bars.map(({ title, shares, words }) => {
-      const cells = shares.map(({ share, colour, label, about }) => el("i", { style: `flex: ${share} 1 0; background: ${colour}`, title: about }, label));
+      const cells = shares.map(({ share, colour, ink, label, about }) =>
+        el("i", { style: `flex: ${share} 1 0; background: ${colour}; color: ${ink}`, title: about }, label),
+      );
       const bar = el("div", { role: "img", "aria-label": `${title}: ${words}` }, cells);
       return el("div.shares", el("small", title), bar, el("small", { "aria-hidden": "true" }, words));
     }));
@@ -28,8 +30,8 @@ export class RowsView {
     this.root.ariaLabel = label;
     dress(this.root, { stacked });
     setChildren(this.root, rows.map((row) => {
-      const link = el("a", { href: row.href, target: "_self" }, row.label);
-      return el("li", el("span", link), el("span", { dir: "auto" }, row.pieces.map(pieceOf)));
+      const label = row.href ? el("a", { href: row.href, target: "_self" }, row.label) : row.label;
+      return el("li", el("span", label), el("span", { dir: "auto" }, row.pieces.map(pieceOf)));
     }));
   }
 }

@@ -108,7 +108,7 @@ const withoutPixels = (name, value) => (name === "pixels" ? undefined : value);
 class ControlsView {
   /** @param {Context} context */
   constructor({ change }) {
-    this.controls = new Controls("sheet-column", change);
+    this.controls = new Controls("sheet-list", change);
     this.root = this.controls.box;
   }
 

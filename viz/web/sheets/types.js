@@ -150,6 +150,7 @@
  * @typedef {object} Share
  * @property {number} share
  * @property {string} colour
+ * @property {string} ink  the colour of its label
  * @property {string} label  what stands in it
  * @property {string} about  what a pointer is told
  */
@@ -162,7 +163,7 @@
  * @typedef {string | [text: string, weight: number] | [text: string, weight: number | null, isQuery: 1]} Piece
  */
 /**
- * Texts under each other, each with a link that opens it; `stacked`: the link is a sentence of its own.
+ * Texts under each other, each with a link that opens it ("" where nothing does); `stacked`: the link is a sentence.
  * @typedef {{type: "rows", label: string, rows: {label: string, href: string, pieces: Piece[]}[], stacked?: boolean}} Rows
  */
 /**

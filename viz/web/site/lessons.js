@@ -67,10 +67,11 @@ export class LessonsPage extends Page {
    */
   link(page, query) {
     const { say } = this.speech;
-    if (!pagesOf(this.settings).some(({ name }) => name === page)) return { href: null, text: say("only_app") };
+    const found = pagesOf(this.settings).find(({ name }) => name === page);
+    if (!found) return { href: null, text: say("only_app") };
     const model = this.settings.models[0].name === MODEL ? null : MODEL;
     const address = new URLSearchParams({ page, ...query });
-    return { href: `#${setParameters(address, { model, lang: this.speech.requested })}`, text: this.lessons.say("try_it") };
+    return { href: `#${setParameters(address, { model: (found.isSheet && query.model) || model, lang: this.speech.requested })}`, text: this.lessons.say("try_it") };
   }
 
   /** Opens another page, as it was left; of this one all lessons. @param {string} page */

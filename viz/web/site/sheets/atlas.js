@@ -1,8 +1,9 @@
 // The page Head atlas: all heads over many texts and over held-out sentences, and one of them.
 
 import { boardOf, kindsWith, sizesOf } from "./atlas/board.js";
+import { ideaParts } from "./atlas/idea.js";
 
-/** @typedef {import("../../sheets/types.js").Given} Given */
+/** @typedef {import("../sheets.js").Given} Given */
 /** @typedef {import("../../sheets/reader.js").Reader} Reader */
 /** @typedef {import("../../sheets/types.js").Control} Control */
 /** @typedef {import("../../sheets/types.js").Part} Part */
@@ -14,13 +15,13 @@ import { boardOf, kindsWith, sizesOf } from "./atlas/board.js";
  * What is known of one head: rows by how active it is, and what is said of them and of it, by language and view.
  * @typedef {{rows: Record<string, TextRow[][]>, said: Record<string, any>}} HeadFile
  */
-/** @typedef {{heads: Heads, view: string, place: Place, file: HeadFile, reader: Reader, given: Given}} Opened */
+/** @typedef {{model: string, heads: Heads, view: string, place: Place, file: HeadFile, reader: Reader, given: Given}} Opened */
 
-const PARTS = ["tenths", "fails", "numbers", "pairs"]; // of a head over many texts
+const PARTS = ["tenths", "fails", "numbers", "pairs", "idea"]; // of a head over many texts
 const VIEWS = { texts, board };
 const MOST_DRAWS = 999;
 
-/** @type {import("../../sheets/types.js").Maker} */
+/** @type {import("../sheets.js").Maker} */
 export async function atlas(reader, given) {
   const { told, say, file } = given;
   const names = Object.keys(told.models);
@@ -31,8 +32,8 @@ export async function atlas(reader, given) {
   const usual = "colour" in reader.parameters && views.includes("board") ? "board" : views[0];
   const view = /** @type {keyof typeof VIEWS} */ (reader.one("part", views, usual));
   const place = headOf(reader, heads, view);
-  const opened = { heads, view, place, reader, given, file: await file([model, place.join("-")].join("/")) };
-  const sheet = VIEWS[view](opened);
+  const opened = { model, heads, view, place, reader, given, file: await file([model, place.join("-")].join("/")) };
+  const sheet = await VIEWS[view](opened);
   /** @type {Control[]} */
   const question = [
     { type: "select", key: "model", label: say("model"), options: names.map((name) => [name, name]), value: model, usual: names[0] },
@@ -92,16 +93,18 @@ function boardParts({ heads, place, given }, coloured) {
   return [cells, note("extremes", line)];
 }
 
-/** A head over thousands of texts. @param {Opened} opened @returns {Sheet} */
-function texts(opened) {
-  const { heads, view, reader, given, file } = opened;
+/** A head over thousands of texts. @param {Opened} opened @returns {Promise<Sheet>} */
+async function texts(opened) {
+  const { model, heads, view, place, reader, given, file } = opened;
   const { say, language } = given;
   const { measure, sort, controls } = measuresOf(opened, ["texts-colour", "texts-sort"], "unexplained");
   const cells = boardParts(opened, { view, measure, sort, kinds: kindsWith(heads, view, [measure, sort]) });
   const said = file.said[language].texts;
-  const part = reader.one("over-texts", PARTS);
+  const parts = heads.edges ? PARTS : PARTS.filter((code) => code !== "idea");
+  const part = reader.one("over-texts", parts);
   const draw = reader.whole("draw", 0, MOST_DRAWS, 0);
-  const options = PARTS.map((code) => /** @type {[string, string]} */ ([code, say(code)]));
+  const options = parts.map((code) => /** @type {[string, string]} */ ([code, say(code)]));
+  const idea = part === "idea" ? ideaParts(await given.file(`${model}/edges`), place, model, reader, given) : null;
   /** @type {Control[]} */
   const right = [{ type: "choice", key: "over-texts", label: say("show"), options, value: part, usual: PARTS[0] }];
   if (part in file.rows && file.rows[part].length)
@@ -110,7 +113,8 @@ function texts(opened) {
     controls: { left: controls, right },
     ...{ answer: said.answer, below: said.note },
     left: cells,
-    right: [{ type: "shares", bars: said.bars }, ...partsOf(part, file, said, draw, given)],
+    right: idea?.parts ?? [{ type: "shares", bars: said.bars }, ...partsOf(part, file, said, draw, given)],
+    warning: idea?.warning,
   };
 }
 
@@ -123,7 +127,7 @@ function texts(opened) {
  * @param {Given} given
  * @returns {Part[]}
  */
-function partsOf(part, file, said, draw, { say, link }) {
+function partsOf(part, file, said, draw, { say, link, settings }) {
   if (part === "numbers") return [{ type: "histograms", histograms: said.histograms }];
   if (part === "pairs") {
     const { columns, rows } = said.pairs;
@@ -132,7 +136,8 @@ function partsOf(part, file, said, draw, { say, link }) {
   const rows = file.rows[part].map((group, i) => {
     const at = draw % group.length;
     const { page, query, pieces } = group[at];
-    return { label: said.labels[part][i][at], href: link(page || "translate", query), pieces };
+    const runs = settings.models.some(({ name }) => name === query.model); // language models have no stage here
+    return { label: said.labels[part][i][at], href: runs ? link(page || "translate", query) : "", pieces };
   });
   if (part === "fails" && !rows.length) return [note("part", say("no_fails"))];
   return [...(part === "fails" ? [note("part", say("fails_note"))] : []), { type: "rows", label: say(part), rows }];
@@ -160,7 +165,7 @@ function board(opened) {
     right: [
       note("strongest", say("strongest")),
       { type: "rows", label: say("strongest"), rows, stacked: true },
-      { type: "table", label: said.about, head: ["", say("held_out"), say("largest_first")], rows: said.numbers },
+      { type: "table", label: said.about, head: [say("its_numbers"), say("held_out"), say("largest_first")], rows: said.numbers },
     ],
   };
 }

@@ -2,7 +2,7 @@
 
 import { formatNumber, numberMarks } from "../../../recording/text/sentences.js";
 
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../sheets.js").Given} Given */
 /** @typedef {{values: number[][], texts: string[][]}} Numbers  of heads by layer, and how they are written in English */
 /** @typedef {[name: string, about: string, code: string, mark: string]} HeadName  about: with its role */
 /** @typedef {[kind: string, layer: number, head: number]} Place */
@@ -10,6 +10,7 @@ import { formatNumber, numberMarks } from "../../../recording/text/sentences.js"
  * What is known of the heads of a model.
  * @typedef {object} Heads
  * @property {Place} first  the head that is opened at first
+ * @property {boolean} edges  whether its strong edges are there
  * @property {Record<string, Record<string, Record<string, Numbers>>>} views  by view, kind and measure
  * @property {Record<string, Record<string, Record<string, HeadName[]>>>} names  by language, view and kind
  */
@@ -84,7 +85,7 @@ export function boardOf(heads, coloured, chosen, given) {
       corner: isSorted ? "" : say("head"),
       values: rows.map((row) => row.map((cell) => cell.value)),
       texts: rows.map((row) => row.map((cell) => textOf(cell, isSorted, measure, rows.length))),
-      names: rows.map((row) => row.map((cell) => `${cell.names[1]} · ${value} ${written(cell.value)}`)),
+      names: rows.map((row) => row.map((cell) => nameOf(cell, value, textOf(cell, isSorted, measure, rows.length)))),
       ...{ range, ends: range.map(written), signed, reversed },
       selected: at < 0 ? [] : [[Math.floor(at / width), at % width]],
       click: { sets: rows.map((row) => row.map(({ place }) => parametersOf(place))) },
@@ -116,6 +117,12 @@ function textOf({ text, names }, isSorted, measure, nRows) {
   if (isSorted) return code;
   if (measure === "sharpness") return mark;
   return nRows > HIGH ? "" : text;
+}
+
+/** What a cell is called: a head, its role and its number, and what else stands in the cell. @param {Cell} cell @param {string} value @param {string} text */
+function nameOf({ text: number, names: [, about] }, value, text) {
+  const name = `${about} · ${value} ${number}`;
+  return name.includes(text) ? name : `${name} · ${text}`;
 }
 
 /** Which heads have most and least of a measure, and what it is. @param {Cell[]} cells @param {string} measure @param {Given} given */
