@@ -137,7 +137,7 @@ def _site(arguments: argparse.Namespace) -> None:
         os.environ["HEADLIGHT_LESSONS"] = " ".join(shlex.quote(str(path)) for path in arguments.lesson)
     lessons = _lessons() if DEFAULT_CHECKPOINT in [model.name for model in models] else None
     first = contents.first_message(translators[0], EXAMPLE)
-    sheets = _sheets([model.name for model in models])
+    sheets = _sheets(translators)
     size = pages.write_folder(arguments.out, models, first, lessons, arguments.address, sheets)
     print(f"{arguments.out}: {size / 1e6:.1f} MB, {', '.join(model.name for model in models)}")
 
@@ -159,8 +159,8 @@ def _lessons() -> Any:
     return Lessons(indexes, states, dict(contents.recorded_files()))
 
 
-def _sheets(models: Sequence[str]) -> list[Any]:
-    """The pages beside the stage and the lessons, whose parts `contents` of each one makes; `models` by their names."""
+def _sheets(translators: Sequence[Any]) -> list[Any]:
+    """The pages beside the stage and the lessons, whose parts `contents` of each one makes; of these translators."""
     from viz.pages.atlas import contents as atlas
     from viz.pages.masks import contents as masks
     from viz.pages.positions import contents as positions
@@ -174,7 +174,7 @@ def _sheets(models: Sequence[str]) -> list[Any]:
             with using(language):
                 told[language] = page.told()
         sheets.append(Sheet(page.NAME, told, page.files()))
-    of_atlas = atlas.parts(models)
+    of_atlas = atlas.parts(translators)
     return [*sheets, Sheet(atlas.NAME, *of_atlas)] if of_atlas else sheets
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import streamlit
 
+from model import load_translator
 from model.interventions.edits import Head
 from model.measures.corpus.hypothesis import Hypothesis, Pattern, evaluate
 from tests.support.javascript import node
@@ -42,7 +43,7 @@ def _shipped() -> Iterator[None]:
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the page over one model, as browsers have them once they are inflated."""
     folder = tmp_path_factory.mktemp("atlas")
-    said, contents_of = contents.parts([MODEL])
+    said, contents_of = contents.parts([load_translator(MODEL)])
     told = {f"told-{language}": pack(of_language) for language, of_language in said.items()}
     for name, content in (told | contents_of).items():
         (folder / name.replace("/", "_")).write_bytes(content)
@@ -273,4 +274,4 @@ def test_language_models_that_ship_are_there_without_ideas_and_without_a_stage(s
 
 
 def test_models_without_an_index_are_not_on_the_page() -> None:
-    assert contents.read_heads("multi30k-de-en") is None
+    assert contents.read_heads(load_translator("multi30k-de-en")) is None

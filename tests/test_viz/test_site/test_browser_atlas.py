@@ -23,7 +23,7 @@ def test_a_click_on_a_head_says_what_it_is_and_a_text_opens_on_the_stage(visitor
     expect(page.locator("[data-testid=sheet][data-ready]")).to_be_visible(timeout=PATIENCE)
     head = Head("decoder_self", 1, 5)
     page.locator(f"[data-testid=stage-board] [data-layer='Decoder {head.layer}'][data-head='{head.head}']").click()
-    heads = contents.read_heads("en-de").texts
+    heads = contents.read_heads(translators["en-de"]).texts
     answer, note = head_card.answer(heads, head, name_of(head.kind, head.layer, head.head))
     expect(page.get_by_test_id("answer")).to_have_text(answer)
     expect(page.locator(".hl-answer-note")).to_have_text(note)

@@ -11,7 +11,7 @@ from model.interventions.edits import Head
 from model.measures import atlas
 from model.measures.corpus import edges, index
 from model.results.translation import KINDS
-from model.running.translator import load_translator
+from model.running.translator import Translator, Writer, load_translator
 from model.storage.checkpoint import available
 from viz.figures.labels import english
 from viz.figures.maps import written_numbers
@@ -103,39 +103,40 @@ class ShippedHeads(IndexedHeads):
         return self.loaded
 
 
-def read_heads(name: str) -> ModelHeads | None:
-    """What ships of the heads of a checkpoint; None where there is nothing of these weights."""
-    translator = load_translator(name)
+def read_heads(model: Translator | Writer) -> ModelHeads | None:
+    """What stands beside the weights of a checkpoint of its heads; None where there is nothing of these weights."""
     try:
-        report = index.read(translator.folder)
-        edge_file = edges.read(edges.beside(translator.folder / index.FILE), report["weights"]) if report else None
-        texts = ShippedHeads(name, report, edge_file, translator) if report else None
+        report = index.read(model.folder)
+        edge_file = edges.read(edges.beside(model.folder / index.FILE), report["weights"]) if report else None
+        texts = ShippedHeads(model.name, report, edge_file, model) if report else None
     except ValueError:
         texts = None
     try:
-        of_sentences = atlas.read(translator.folder, translator.config)
+        of_sentences = atlas.read(model.folder, model.config)
     except ValueError:
         of_sentences = None
-    return ModelHeads(name, texts, of_sentences) if texts or of_sentences else None
+    return ModelHeads(model.name, texts, of_sentences) if texts or of_sentences else None
 
 
-def parts(models: Sequence[str]) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]] | None:
+def parts(models: Sequence[Translator]) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]] | None:
     """What the page says, by language, and its files; None where nothing is known of the heads.
 
     Args:
         models: the translators that the browser runs: ideas are tested on them. Language models that ship come after.
     """
-    every = [heads for heads in map(read_heads, dict.fromkeys((*models, *available("language_model")))) if heads]
+    writers = map(load_translator, available("language_model"))
+    every = [heads for heads in map(read_heads, (*models, *writers)) if heads]
     if not every:
         return None
+    in_browser = [model.name for model in models]
     told = {}
     for language in LANGUAGES:
         with using(language):
             told[language] = _told(every)
-    files = {heads.name: pack(board_file(heads, heads.name in models)) for heads in every}
+    files = {heads.name: pack(board_file(heads, heads.name in in_browser)) for heads in every}
     files |= {f"{heads.name}/{place}": pack(content) for heads in every for place, content in head_files(heads)}
     for heads in every:
-        if heads.name in models and heads.texts and heads.texts.edge_texts:
+        if heads.name in in_browser and heads.texts and heads.texts.edge_texts:
             files[f"{heads.name}/{idea_file.NAME}"] = pack(idea_file.idea_file(heads.texts.edge_texts))
     return told, files
 
