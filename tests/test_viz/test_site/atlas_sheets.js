@@ -39,7 +39,7 @@ for (const { language, parameters } of JSON.parse(readFileSync(addresses, "utf8"
     link: (page, query) => `#${new URLSearchParams({ page, ...query })}`,
   };
   const sheet = await atlas(reader, /** @type {any} */ (given));
-  const fit = parameters["over-texts"] === "idea" && !sheet?.warning && fitOf(read("en-de/edges"), parameters);
+  const fit = parameters["over-texts"] === "idea" && parameters.kind && !sheet?.warning && fitOf(read("en-de/edges"), parameters);
   sheets.push({ sheet, missed: reader.missed, fit });
 }
 writeFileSync(out, JSON.stringify(sheets));
