@@ -218,5 +218,5 @@ def test_the_site_shows_what_is_recorded_and_nothing_in_its_place(made: list[Mad
         ]
         assert sheet["left"] == in_app["left"], asked
     sizes = recorded_positions.N_POSITIONS, recorded_positions.D_MODEL
-    assert "{} positions and {} dimensions".format(*sizes) in trained_elsewhere["below"]
+    assert "{} positions and {} dimensions".format(*sizes) in trained_elsewhere["answer"]
     assert not parts_that_save(trained_elsewhere)
