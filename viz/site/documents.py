@@ -25,6 +25,9 @@ _SCROLLED = {
     "<table>": '<div class="wide" tabindex="0"><table>',
     "</table>": "</table></div>",
 }
+# Heads of tables that name nothing, which screen readers would read out, and cells of those that name something.
+_NO_HEAD = re.compile(r"<thead>\s*<tr>\s*(?:<th></th>\s*)+</tr>\s*</thead>\s*")
+_NO_NAME = re.compile(r"<th></th>")
 # The theme that the visitor has chosen beside the stage.
 _THEME = """try {
   document.documentElement.dataset.theme = localStorage.getItem("headlight-theme") ?? "";
@@ -85,7 +88,7 @@ class _Document:
         # A wide table or program is scrolled, also by keyboard.
         for tag, instead in _SCROLLED.items():
             rendered = rendered.replace(tag, instead)
-        return rendered
+        return _NO_NAME.sub("<td></td>", _NO_HEAD.sub("", rendered))
 
     def _inline(self, tokens: list[Token]) -> Iterator[Token]:
         """The parts of a line, with links that lead somewhere."""

@@ -157,6 +157,35 @@ def test_cells_open_runs_are_picked_and_a_circuit_is_walked(visitor, address) ->
     assert not [request.url for request in requests if "safetensors" in request.url]
 
 
+def test_a_lesson_is_walked_by_keyboard_and_nothing_comes_from_elsewhere(visitor, address) -> None:
+    page = visitor.page
+    page.goto(f"{address}de.html#page=lessons")
+    expect(page).to_have_url(re.compile("#page=lessons&lang=de$"))
+    reached(page, "document.activeElement.dataset.lesson === 'masks'")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("lesson=masks-1"))
+    reached(page, "document.activeElement.dataset.testid === 'stage-guess-0'")
+    page.keyboard.press("Space")
+    expect(page.locator(".hl-answer")).to_contain_text(re.compile("^(Richtig|Nicht ganz)"))
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("lesson=masks-2"))
+    reached(page, "document.activeElement.dataset.testid === 'stage-documents'")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Headlight")
+    page.get_by_role("link", name="Serving a class").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Serving a class")
+    assert {request.url.startswith(address) for request in visitor.requests} == {True}
+
+
+def reached(page: Page, condition: str) -> None:
+    """Press Tab until the focus is there; nothing holds it."""
+    for _ in range(60):
+        if page.evaluate(condition):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(condition)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_nothing_sticks_out(visitor, address, scheme: str) -> None:
     page = visitor.page
@@ -171,3 +200,12 @@ def test_axe_finds_nothing_and_nothing_sticks_out(visitor, address, scheme: str)
         page.set_viewport_size({"width": 400, "height": 860})
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, code
+        page.set_viewport_size({"width": 640, "height": 360})  # 1280 x 720 at 200 %
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, code
+    for name in ("index", "recording", "how-it-is-built"):
+        page.goto(f"{address}docs/{name}.html")
+        for width in (1280, 640, 400):
+            page.set_viewport_size({"width": width, "height": 720})
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (name, width)
+        assert axe.findings(page) == [], name

@@ -11,6 +11,8 @@ import pytest
 from model.interventions.edits import Edits
 from model.training.sweeps.grid import GridCell
 from tests.support.other_browsers import CLICK, DRAWS, READS, OtherBrowser, firefox, numbers, webkit
+from viz.pages.lessons import contents
+from viz.pages.lessons.contents import LESSONS
 from viz.pages.training import grid
 from viz.views.results import grid_results
 
@@ -53,6 +55,20 @@ def test_it_works_from_its_folder_and_from_disk(
             browser.wait(READS, changed.text)
             browser.wait(DRAWS, numbers(changed.attention("cross")[2, 3]))
             assert "edits=v1_oc1-5" in browser.run("return location.href")
+            if url.startswith("http"):
+                a_card_is_answered(browser)
+
+
+def a_card_is_answered(browser: OtherBrowser) -> None:
+    """Of a lesson, whose first picture is a map; the next one opens with its own."""
+    browser.wait(CLICK, "[data-page=lessons]")
+    browser.wait(CLICK, "[data-lesson=attention]")
+    browser.wait("return Boolean(document.querySelector('.hl-lessons .main-svg'))")
+    browser.wait(CLICK, f"[data-testid=stage-guess-{LESSONS['attention'].cards[0].right}]")
+    told = contents.state("attention-1", True)["answer"]
+    browser.wait("return document.querySelector('.hl-answer')?.textContent === arguments[0]", f"Right. {told}")
+    browser.wait(CLICK, "[data-testid=stage-lesson-next]")
+    browser.wait("return location.hash.includes('lesson=attention-2')")
 
 
 @pytest.mark.parametrize("start", [firefox, webkit])
