@@ -28,7 +28,6 @@ from viz.views.snippets import Plot
 
 TILES = "headlight_tiles"
 LEAST = 300  # pixels of the large picture
-TITLED = 44  # pixels of a picture's title and the gaps about it
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,6 @@ def pictures(
     bar: bool = True,
     fills: bool = True,
     below: int = 0,
-    share: float = 1.0,
     least: int = LEAST,
 ) -> None:
     """Draw figures beside each other, equally high, down to the window's lower edge.
@@ -151,7 +149,6 @@ def pictures(
         is_map: columns are named above, else the figure keeps its axes.
         fills: reach the lower edge, else as high as they are.
         below: pixels that are left free under the pictures, besides one sentence.
-        share: of what is left then, which they take where others stand under them.
         least: pixels that they are high in a low window.
     """
     for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
@@ -160,7 +157,7 @@ def pictures(
             title_row(plot, key, titles.get(key, (plot.title,)))
             if is_map:
                 figure = framed(figure.copy(), bar=bar)  # it may be drawn again
-            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, share) if fills else None)
+            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, 1.0) if fills else None)
 
 
 def title_row(plot: Plot, key: str, title: tuple[str, ...]) -> None:
@@ -227,79 +224,54 @@ def _packed(tile: Tile) -> dict:
 
 
 def choose_head(weights: np.ndarray, mask: np.ndarray | None, default: tuple[int, int]) -> tuple[int, int]:
-    """Let the visitor choose a head of maps (L, H, T, S), a tile each; see `choose_head_by_pixels`."""
-    _, *place = choose_head_by_pixels({"": thumbnails.head_pixels(weights, mask)}, ("", *default))
-    return place[0], place[1]
-
-
-def choose_head_by_pixels(
-    pictures: Mapping[str, Sequence[Sequence[np.ndarray]]],
-    default: tuple[str, int, int],
-    headings: Mapping[str, str] = {},
-    fills: bool = False,
-) -> tuple[str, int, int]:
-    """Let the visitor choose a head by its picture; returns its kind, layer and head.
+    """Let the visitor choose a head of maps (L, H, T, S) by its picture; returns its layer and head.
 
     Until one is chosen the default one is open, which may be another for other maps. Layer and head stand in the
-    address where they were chosen, and the kind where there are headings.
-
-    Args:
-        pictures: by kind of attention, layer and head.
-        headings: what stands above the heads of each kind; none where there is one kind, "".
-        fills: as in `choose_tile`.
+    address where they were chosen.
     """
     state = st.session_state
-    n_heads = max(len(layers[0]) for layers in pictures.values())
+    n_layers, n_heads = weights.shape[:2]
     if widgets.has_arrived(HEAD):
-        readers = {"layer": one_of(range(max(map(len, pictures.values())))), "head": one_of(range(n_heads))}
-        if headings:
-            readers["kind"] = one_of(pictures)
-        state[HEAD] = _head_of_address(readers, default[0])
-    places = [
-        (kind, layer, head)
-        for kind, layers in pictures.items()
-        for layer, heads in enumerate(layers)
-        for head in range(len(heads))
-    ]
-    if state[HEAD] not in places:
+        state[HEAD] = _head_of_address({"layer": one_of(range(n_layers)), "head": one_of(range(n_heads))})
+    by_code = {f"{layer}-{head}": (layer, head) for layer in range(n_layers) for head in range(n_heads)}
+    if state[HEAD] not in by_code.values():
         state[HEAD] = None
     place = state[HEAD]
-    kind, layer, head = map(str, place) if place else (None, None, None)
-    widgets.note_codes({"layer": layer, "head": head} | ({"kind": kind} if headings else {}))
-    by_code = {"-".join(map(str, at if headings else at[1:])): at for at in places}
+    layer, head = map(str, place) if place else (None, None)
+    widgets.note_codes({"layer": layer, "head": head})
 
     def clicked() -> None:
         if at := by_code.get(str(state["heads-tiles"].get("selected"))):
             state[HEAD] = at
 
-    tiles = []
-    for code, (kind, layer, head) in by_code.items():
-        heading = headings.get(kind, "") if layer == head == 0 else ""
-        name = f"{say('layer')} {layer}, {say('head')} {head}"
-        tiles.append(Tile(code, name, heading=heading, pixels=pictures[kind][layer][head]))
+    pictures = thumbnails.head_pixels(weights, mask)
+    tiles = [
+        Tile(code, f"{say('layer')} {layer}, {say('head')} {head}", pixels=pictures[layer][head])
+        for code, (layer, head) in by_code.items()
+    ]
     selected = place or default
     payload = {
-        "label": say("Heads") if headings else say("Heads of this kind"),
+        "label": say("Heads of this kind"),
         "columns": n_heads,
         "small": True,
         "height": 0,
-        "fills": fills,
+        "fills": False,
         "scrolls": False,
-        "selected": next(code for code, at in by_code.items() if at == selected),
+        "selected": f"{selected[0]}-{selected[1]}",
         "tiles": [_packed(tile) for tile in tiles],
     }
     _mounted()(key="heads-tiles", data=packing.pack(payload), on_selected_change=clicked)
     return selected
 
 
-def _head_of_address(readers: Mapping[str, codes.Reader], default_kind: str) -> tuple[str, int, int] | None:
-    """Kind, layer and head that the address names, each as its reader allows; None where it names none of them."""
+def _head_of_address(readers: Mapping[str, codes.Reader]) -> tuple[int, int] | None:
+    """Layer and head that the address names, each as its reader allows; None where it names neither."""
     values, problems = codes.read(st.query_params.to_dict(), readers)
     widgets.note_problems(problems)
-    return (values.get("kind", default_kind), values.get("layer", 0), values.get("head", 0)) if values else None
+    return (values.get("layer", 0), values.get("head", 0)) if values else None
 
 
-HEAD = "frame-head"  # in the session: kind, layer and head, None for the most telling one
+HEAD = "frame-head"  # in the session: layer and head, None for the most telling one
 
 
 def forget_head() -> None:

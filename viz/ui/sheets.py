@@ -33,17 +33,20 @@ _BYTES, _PROBLEM = b"\0", b"\1"  # how an answer begins: what was asked for, or 
 class Sheet(Protocol):
     """A page as a module has it: viz/pages/NAME/contents.py."""
 
-    NAME: str
+    @property
+    def NAME(self) -> str:
+        """Its address, below that of the app."""
+        ...
 
     def told(self) -> dict[str, Any]:
         """What the page says and what it is made of at once, in the language of here."""
         ...
 
-    def file(self, name: str, asked: Mapping[str, str]) -> bytes:
+    def file(self, name: str, asked: Mapping[str, str], /) -> bytes:
         """What is fetched when it is needed; a ValueError where it cannot be made, a KeyError where there is none."""
         ...
 
-    def plots(self, asked: Mapping[str, str]) -> dict[str, Plot]:
+    def plots(self, asked: Mapping[str, str], /) -> dict[str, Plot]:
         """Its pictures at the parameters of an address, by name."""
         ...
 
@@ -74,7 +77,7 @@ def show(
     """
     language = current()
     chosen = {name: code(st.session_state[name]) for name in leaves if name in st.session_state}
-    widgets.note_codes(chosen | begins)
+    widgets.note_codes({**chosen, **begins})
     parameters = chosen | {name: value for name, value in begins.items() if name not in st.query_params}
     message: dict[str, Any] = {
         "name": page.NAME,

@@ -38,8 +38,7 @@ PLACES = """() => {
     const { left, top, right, bottom } = document.querySelector(query).getBoundingClientRect();
     return { left, top, right, bottom };
   };
-  // A note of two lines takes its room from the picture above it.
-  const pictures = document.querySelectorAll('.js-plotly-plot, .st-key-frame-fill, .hl-two-lines, .hl-sheet-plot');
+  const pictures = document.querySelectorAll('.js-plotly-plot, .st-key-frame-fill, .hl-sheet-plot');
   const plots = Array.from(pictures, node => node.getBoundingClientRect().bottom);
   const size = query => getComputedStyle(document.querySelector(query)).fontSize;
   const notes = document.querySelector('.st-key-frame-notes')?.getBoundingClientRect().height ?? 0;

@@ -39,8 +39,9 @@ class Choice:
 
         `heads`: how many layers and heads each kind has; "" where there is one kind without a name.
         """
-        chosen = dict(zip(("kind", "layer", "head"), usual)) | self.head
-        kind, layer, head = "" if "" in heads else str(chosen["kind"]), int(chosen["layer"]), int(chosen["head"])
+        chosen = {**dict(zip(("kind", "layer", "head"), usual)), **self.head}
+        kind = "" if "" in heads else str(chosen["kind"])
+        layer, head = int(chosen["layer"]), int(chosen["head"])
         n_layers, n_heads = heads.get(kind, (0, 0))
         return (kind, layer, head) if layer < n_layers and head < n_heads else usual
 
