@@ -12,6 +12,7 @@ from model.interventions.edits import Head
 from model.measures.corpus import edges, index, points, row_numbers
 from model.running.translator import Translator
 from model.storage.checkpoint import by_direction, checkpoints_folder
+from model.text.errors import Problem
 from viz.views import cached
 from viz.views.results.head_sources import Source
 from viz.views.results.indexed_heads import RULES as RULES
@@ -84,10 +85,10 @@ class ShippedTexts:
     sides: list[int]
 
     def load(self) -> TextSet:
-        """The texts; errors as in `corpus_of`, and a ValueError if the index has none."""
+        """The texts; errors as in `corpus_of`, and a Problem if they are missing."""
         corpus = corpus_of(self.checkpoint)
         if corpus is None or corpus.edge_file is None:
-            raise ValueError(f"the index of {self.checkpoint} has no file of edges, in which its texts stand")
+            raise Problem("the texts of {name} are missing: make its index again", name=self.checkpoint)
         chosen = [tuple(pair[side] for side in self.sides) for pair in corpus.edge_file.texts[:SHIPPED]]  # at random
         texts = chosen if len(self.sides) > 1 else [text for (text,) in chosen]
         credit = corpus.report["credit"].partition(";")[0]  # then what that checkpoint was trained on
