@@ -139,6 +139,7 @@ def pictures(
     bar: bool = True,
     fills: bool = True,
     below: int = 0,
+    share: float = 1.0,
     least: int = LEAST,
 ) -> None:
     """Draw figures beside each other, equally high, down to the window's lower edge.
@@ -149,6 +150,7 @@ def pictures(
         is_map: columns are named above, else the figure keeps its axes.
         fills: reach the lower edge, else as high as they are.
         below: pixels that are left free under the pictures, besides one sentence.
+        share: of what is left then, which they take where others stand under them.
         least: pixels that they are high in a low window.
     """
     for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
@@ -157,7 +159,7 @@ def pictures(
             title_row(plot, key, titles.get(key, (plot.title,)))
             if is_map:
                 figure = framed(figure.copy(), bar=bar)  # it may be drawn again
-            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, 1.0) if fills else None)
+            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, share) if fills else None)
 
 
 def title_row(plot: Plot, key: str, title: tuple[str, ...]) -> None:
