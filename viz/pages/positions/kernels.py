@@ -100,7 +100,7 @@ def _spread(kernels: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
     """The kernel, position by position, and beside it the waves of the encoding that it is made of."""
     figure = kernel_heatmap(above_row_means(kernel), say=say)
-    name = say("Head {layer}.{head}", layer=place["layer"], head=place["head"])
+    name = say("Layer {layer}, head {head}", layer=place["layer"], head=place["head"])
     plots = {"kernel": Plot(name, say("scores by position"), figure, program(snippet(KERNEL, **place)))}
     if own == "learned":  # which has no waves
         return plots
@@ -119,6 +119,6 @@ def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
 def _of_distances(kernel: np.ndarray, place: dict) -> Plot:
     """The mean score by distance."""
     axes: dict[str, Any] = {"x_axis": message("positions from key to query"), "y_axis": message("score above the mean")}
-    name = say("Head {layer}.{head}", layer=place["layer"], head=place["head"])
+    name = say("Layer {layer}, head {head}", layer=place["layer"], head=place["head"])
     figure = curves({name: by_distance(kernel)}, **axes, say=say)
     return Plot(name, say("mean score by distance"), figure, program(snippet(DISTANCES, **place, **axes, name=name)))
