@@ -195,7 +195,9 @@ def test_rubbish_in_an_address_falls_back(rubbish: str) -> None:
 
 
 def test_the_sentence_is_that_of_the_page_before_and_of_the_next_one() -> None:
-    at = screen.open_app(text="A man is too tired.").switch_page(screen.path("positions.py")).run()
+    at = screen.open_app(text="A man is too tired.")
+    at.query_params.clear()  # as a browser that follows the menu
+    at = at.switch_page(screen.path("positions.py")).run()
     message = screen.sheet(at)
     assert not at.exception and at.query_params["text"] == "A man is too tired."
     assert message["parameters"] == {"text": "A man is too tired."} and message["asks"] == {"model": "en-de"}
