@@ -21,6 +21,7 @@ from viz.views.turns import TURNS
 
 VARIABLE, FOLDER = "HEADLIGHT_SITE_URL", "HEADLIGHT_SITE_FOLDER"
 PAGES = ("translate", "steer", "compare", "lessons")  # that the page without a server has, too: view/view.js of viz/web
+PAGES += ("masks", "positions", "training", "atlas")  # view/pages.js
 PATIENCE = 1.0  # seconds that a visitor may wait for others before a link is shown
 LINE = message("The server is busy: continue in your browser, without waiting")
 _ADDRESS = re.compile(r"""(https?:/)?/[^\s"'<>]*""")

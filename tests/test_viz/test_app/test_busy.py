@@ -42,7 +42,10 @@ def test_the_pages_are_those_of_the_page_without_a_server() -> None:
     view = (WEB / "site" / "view" / "view.js").read_text(encoding="utf-8")
     (pages,) = re.findall(r"^export const PAGES = .*?(\[[^\]]*\])", view, re.M)
     (lessons,) = re.findall(r'^export const LESSONS = "(\w+)"', view, re.M)
-    assert list(busy.PAGES) == [*re.findall(r'"(\w+)"', pages), lessons]
+    (sheets,) = re.findall(
+        r"^export const SHEETS = .*?(\[[^\]]*\])", (WEB / "site" / "view" / "pages.js").read_text(), re.M
+    )
+    assert list(busy.PAGES) == [*re.findall(r'"(\w+)"', pages), lessons, *re.findall(r'"(\w+)"', sheets)]
 
 
 def test_the_server_says_it_where_somebody_waits_and_the_page_is_built(tmp_path: Path, monkeypatch) -> None:
