@@ -70,8 +70,8 @@ def show(
         told: what the page is told.
         leaves: codes by parameter of what Streamlit draws itself, as `viz.ui.controls` choose it; a visitor who chooses
             one of them finds it in the session, and the page runs again.
-        begins: parameters that the session keeps, too: when a visitor comes as the session has them, then as the address
-            does; None is a default.
+        begins: parameters that the session keeps, too, as it has them when a visitor comes, and later as the address
+            has them; None is a default.
         asks: parameters with which the browser asks for files and pictures, besides those of the address.
         on_typed: called, before the page runs again, with those of `begins` that the address has, once the visitor has
             changed one of them.
