@@ -21,6 +21,7 @@ visitor = site.visitor
 MEGA = 1_000_000
 # By page the addresses whose picture is drawn without weights and without Plotly.
 ADDRESSES = {
+    "positions": ("", "picture=order", "picture=kernels&kind=cross&layer=1&head=2"),
     "training": (
         "",
         "grid-show=maps&grid-runs=4.9",

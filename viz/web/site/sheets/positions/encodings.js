@@ -13,7 +13,8 @@ import { formatNumber } from "../../../recording/text/sentences.js";
 const [FEWEST, MOST] = [8, 128]; // positions
 const WIDTHS = ["8", "16", "32", "64", "128", "256"];
 const [LENGTH, WIDTH] = [50, 64];
-export const [FIRST, SECOND] = ["sinusoidal", "literal_loop"];
+export const FIRST = "sinusoidal";
+export const SECOND = "literal_loop"; // beside it
 const TRAINED = "learned"; // the encoding that is trained: recorded in one size
 const ROUNDING = 1e-9; // of dot products in 64 bits: those that differ by less are equal
 const CACHED = 40; // tables
