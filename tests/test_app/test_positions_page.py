@@ -208,4 +208,4 @@ def test_the_sentence_is_that_of_the_page_before_and_of_the_next_one() -> None:
     at = at.switch_page(screen.path("steer.py")).run()
     assert at.text_input(key="sentence").value == "A dog."
     fresh = screen.open_page("positions.py")
-    assert screen.sheet(fresh)["parameters"] == {"text": None} and "text" not in fresh.query_params
+    assert screen.sheet(fresh)["parameters"] == {} and "text" not in fresh.query_params

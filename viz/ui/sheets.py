@@ -70,7 +70,8 @@ def show(
         told: what the page is told.
         leaves: codes by parameter of what Streamlit draws itself, as `viz.ui.controls` choose it; a visitor who chooses
             one of them finds it in the session, and the page runs again.
-        begins: parameters of this run that the session keeps, not only the address; None is a default.
+        begins: parameters that the session keeps, too, as it has them when a visitor comes, and later as the address
+            has them; None is a default.
         asks: parameters with which the browser asks for files and pictures, besides those of the address.
         on_typed: called, before the page runs again, with those of `begins` that the address has, once the visitor has
             changed one of them.
@@ -78,7 +79,7 @@ def show(
     language = current()
     chosen = {name: code(st.session_state[name]) for name in leaves if name in st.session_state}
     widgets.note_codes({**chosen, **begins})
-    parameters = chosen | {name: value for name, value in begins.items() if name not in st.query_params}
+    parameters = chosen | {name: value for name, value in begins.items() if value and name not in st.query_params}
     message: dict[str, Any] = {
         "name": page.NAME,
         "language": language,

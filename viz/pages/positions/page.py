@@ -35,7 +35,7 @@ class Choice:
     head: Mapping[str, str | int] = field(default_factory=dict)  # kind, layer and head, as far as they are chosen
 
     def head_of(self, heads: Mapping[str, tuple[int, int]], usual: tuple[str, int, int]) -> tuple[str, int, int]:
-        """The kind, layer and head that are chosen; the usual ones where there are no such.
+        """The kind, layer and head that are chosen; the default ones where there are no such.
 
         `heads`: how many layers and heads each kind has; "" where there is one kind without a name.
         """

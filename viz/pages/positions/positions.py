@@ -18,15 +18,18 @@ from viz.views.view import MOST_CHARACTERS, View
 @widgets.fragment
 def live() -> None:
     """The page. Its sentence is that of the page before, and what is typed here is that of the next one."""
-    kept: View | None = st.session_state.get(view.KEPT)
-    text = st.query_params.get("text", kept.text if kept else EXAMPLE)[:MOST_CHARACTERS]
-    keep_text({"text": text})
+    begins = {"text": st.query_params.get("text")}
+    if widgets.has_arrived() or widgets.goes_through_history():  # from then on the browser says what is typed
+        kept: View | None = st.session_state.get(view.KEPT)
+        text = st.query_params.get("text", kept.text if kept else EXAMPLE)[:MOST_CHARACTERS]
+        keep_text({"text": text})
+        begins = {"text": None if text == EXAMPLE else text}
     told = contents.told(in_app=True, model=st.session_state[view.KEPT].model)
     with st.container(key="frame"):
         sheets.show(
             contents,
             told,
-            begins={"text": None if text == EXAMPLE else text},
+            begins=begins,
             asks={"model": told["model"] or ""},
             on_typed=keep_text,
         )

@@ -134,7 +134,7 @@ export function wavelengths(encodings) {
     return {
       answer: say("table.wavelengths", { name: encodings.name(code), n: encodings.write(Math.max(...lengths)) }),
       below: say("table.about_wavelengths"),
-      left: [{ type: "table", label: say("view.wavelengths"), head: [say("label.pair"), ...head], rows, height: 190 }],
+      left: [{ type: "table", label: say("view.wavelengths"), head: [say("label.pair"), ...head], rows, height: 140 }],
       right: [
         {
           ...{ type: "curves", save: "wavelengths", label: say("table.wavelengths_title"), title: say("table.wavelengths_title"), fills: [300] },

@@ -28,7 +28,7 @@ export function tilesOf(encodings) {
     ...{ code, name: encodings.name(code) },
     ...(encodings.has(code) ? { pixels: pixelsOf(encodings.table(code)) } : { note }),
   }));
-  return { type: "tiles", key: "first", label: say("label.encodings"), columns: 3, tiles, value: first, usual: FIRST, height: 76, fills: true };
+  return { type: "tiles", key: "first", label: say("label.encodings"), columns: 3, tiles, value: first, usual: FIRST, height: 48, fills: true };
 }
 
 /** A table lying on its side, as places on the scale about zero. @param {Table} table */
