@@ -120,7 +120,6 @@ PAGES = [
     ("masks.py", TEXTS | {"show": "sentences", "mask": "cross"}, ["sentence-0", "sentence-1"]),
     ("masks.py", TEXTS | {"mask": "window"}, ["head-with", "head-without"]),
     ("masks.py", TEXTS | {"mask": "prefix", "show": "head"}, ["large-mask"]),
-    ("training.py", {"noam-warmup": "500"}, ["schedules"]),
     ("check.py", {"run": "mine", "text": SENTENCE, "check-show": "all"}, ["claims"]),
 ]
 

@@ -39,11 +39,10 @@ WORDS = messages(
     table_cell="{column} {n}, {row} {m}: {value}",
     loss_of="{name}: loss by position",
     examples="Examples",
-    hint=controls.HINT,
     no_models="No model here has heads whose positions can be seen.",
     no_positions="{model} has no positions that its heads could read.",
     no_translator="No translation model found.",
-)
+) | {"hint": controls.HINT}
 GROUPS = {  # of sentences that app and browser share, by what their names begin with
     "answer": words_positions.ANSWERS,
     "label": words_positions.LABELS,
