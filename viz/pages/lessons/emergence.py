@@ -76,8 +76,8 @@ STORY = Story(
     "Which of the two heads comes first?",
     ("The helper, long before", "Both together, within a few steps", "The induction head, long before"),
     "Of {all} steps the induction head has half of its score by {second}, the previous-token head by {first}.",
-    "One is of no use without the other. A score is the best head's mean weight on the place that the rule names, in 48 "
-    "unseen texts; several heads share the helper's work. One run; others differ.",
+    "One is of no use without the other. A score is the best head's mean weight on the place that the rule names, in "
+    "48 unseen texts; several heads share the helper's work. One run; others differ.",
     Figures(lambda answered: _scores("previous", "induction") if answered else _loss(), "training", _query),
     right=1,
 )
