@@ -1,11 +1,10 @@
 // Sheets inside Streamlit, which brings what a page is told; what it is made of, and pictures that are kept, are asked for.
 
+import { Answers, Places, fetchPart, query, writeQuery } from "../pages/hosting.js";
 import { unpack } from "../recording/message/packed.js";
 import { fill } from "../recording/text/sentences.js";
 import { setParameters } from "../stage/main/address.js";
 import { plotly } from "../stage/frame/plotly.js";
-import { base, fetchFrom, isStep, step } from "../stage/main/streamlit.js";
-import { catalogueOf, fetchCatalogue } from "../stage/main/words.js";
 import { Reader } from "./reader.js";
 import { SheetView } from "./sheet.js";
 
@@ -23,10 +22,10 @@ import { SheetView } from "./sheet.js";
  * @property {Record<string, string>} asks  what files and pictures are asked for with, besides the address
  * @property {string[]} tells  parameters of which Python is told once the visitor has changed them
  */
-/** @typedef {(name: string, value: unknown) => void} Trigger  sends a value to Python */
 /**
- * @typedef {{view: SheetView, message: SheetMessage, trigger: Trigger, path: string, colour: string,
- *   told: string | null, ticket: {}, take: (message: SheetMessage) => void}} Mounted  `told`: what Python has been told
+ * A sheet in its place; `told`: what Python has been told.
+ * @typedef {import("../pages/hosting.js").Page<SheetMessage> & {message: SheetMessage, told: string | null, ticket: {},
+ *   trigger: import("../pages/hosting.js").Trigger}} Mounted
  */
 
 /** @type {Record<string, () => Promise<import("./types.js").Maker>>} by the name of a page */
@@ -37,52 +36,26 @@ const MAKERS = {
 const LANGUAGE = "lang"; // the parameter of the address that is no page's own
 const FIRST = "translate"; // the page that has the address of the app
 const PAUSE = 200; // ms without another letter after which a text is read
-const HELD = 60; // files that are not asked for again
-/** @type {Map<string, Promise<Uint8Array>>} by their address */
-const files = new Map();
+const PROBLEM = 1; // the first byte of an answer that is a sentence: viz/ui/sheets.py
+/** @type {Answers<Uint8Array>} */
+const files = new Answers();
 /** @type {Map<string, Record<string, string>>} what was chosen on a page when it was left, by its name */
 const memories = new Map();
-/** @type {WeakMap<Element, Mounted>} */
-const places = new WeakMap();
-/** @type {Set<Mounted>} */
-const shown = new Set();
-
-const query = () => new URLSearchParams(location.search);
-
-addEventListener(
-  "popstate",
-  (event) => {
-    const here = [...shown].find(({ view, path }) => view.root.isConnected && path === location.pathname);
-    if (!here || !isStep()) return;
-    event.stopImmediatePropagation();
-    here.view.draw();
-  },
-  true,
-);
+/** @type {Places<SheetMessage>} */
+const places = new Places(mount);
 
 /** Why the server has no answer, in a sentence of the visitor's language. */
 class Refusal extends Error {}
 
 /** @param {string} path @param {Record<string, string>} parameters @returns {Promise<Uint8Array>} */
 async function fetchBytes(path, parameters) {
-  const address = new URL(path, base);
-  setParameters(address.searchParams, parameters);
-  const bytes = new Uint8Array(await fetchFrom(address, (answer) => answer.arrayBuffer()));
+  const bytes = new Uint8Array(await fetchPart(path, parameters));
   if (bytes[0] !== PROBLEM) return bytes.subarray(1);
   throw new Refusal(new TextDecoder().decode(bytes.subarray(1)));
 }
-const PROBLEM = 1; // the first byte of an answer that is a sentence: viz/ui/sheets.py
 
 /** @param {string} path @param {Record<string, string>} parameters */
-function kept(path, parameters) {
-  const name = `${path}?${new URLSearchParams(parameters)}`;
-  const bytes = files.get(name) ?? fetchBytes(path, parameters);
-  files.delete(name);
-  files.set(name, bytes);
-  bytes.catch(() => files.delete(name)); // may be tried again
-  for (const old of [...files.keys()].slice(0, -HELD)) files.delete(old);
-  return bytes;
-}
+const kept = (path, parameters) => files.get(`${path}?${new URLSearchParams(parameters)}`, () => fetchBytes(path, parameters));
 
 /**
  * What was chosen on a page before, but for what Python keeps; nothing where the address chooses something.
@@ -111,18 +84,14 @@ function mount(message) {
     plotly,
     read,
     write(parameters, isNew) {
-      const search = String(setParameters(query(), { ...ours, ...parameters }));
+      writeQuery({ ...ours, ...parameters }, isNew);
       ours = {};
-      if (isNew) step();
-      history.replaceState(history.state, "", `${location.pathname}${search && `?${search}`}${location.hash}`);
       const { [LANGUAGE]: _, ...chosen } = read();
       memories.set(message.name, chosen);
     },
     make: async (parameters) => ((await settles(mounted, parameters)) ? make(mounted, parameters) : null),
     problem,
     waiting,
-    part: (address) => fetchFrom(new URL(address, base), (answer) => answer.arrayBuffer()),
-    prepare: async ({ words }) => catalogueOf(words) || fetchCatalogue(words.address ?? "", (path) => fetchFrom(new URL(path, base), (answer) => answer.arrayBuffer())),
     saving: {
       read: async (picture) => unpack(await fetchBytes(mounted.message.address, { ...read(), ...mounted.message.asks, save: picture })),
       async file(picture, format) {
@@ -133,14 +102,18 @@ function mount(message) {
       words: { save, copy, about_code, waiting },
     },
   });
-  /** @param {SheetMessage} newer */
-  const take = (newer) => {
-    mounted.message = newer;
-    ours = { ...ours, ...newer.parameters };
-    view.draw();
-  };
   /** @type {Mounted} */
-  const mounted = { view, message, trigger: () => {}, path: location.pathname, colour: "", told: null, ticket: {}, take };
+  const mounted = {
+    ...{ root: view.root, message, trigger: () => {}, told: null, ticket: {} },
+    take(newer) {
+      mounted.message = newer;
+      ours = { ...ours, ...newer.parameters };
+      view.draw();
+    },
+    draw: () => view.draw(),
+    repaint: () => view.repaint(),
+    leave: () => view.leave(),
+  };
   return mounted;
 }
 
@@ -187,30 +160,12 @@ async function make({ message, trigger }, parameters) {
   return sheet && { ...sheet, warning: [sheet.warning, missed].filter(Boolean).join(" ") };
 }
 
-/** @param {{data: Uint8Array, parentElement: Element, setTriggerValue: Trigger}} component */
-export function show({ data, parentElement, setTriggerValue }) {
-  /** @type {SheetMessage} */
-  const message = unpack(data);
-  const mounted = places.get(parentElement) ?? mount(message);
-  places.set(parentElement, mounted);
-  shown.add(mounted);
-  const { view } = mounted;
-  mounted.trigger = setTriggerValue;
-  if (!view.root.isConnected) parentElement.append(view.root);
-  if (view.root.dataset.stamp !== message.stamp) {
-    view.root.dataset.stamp = message.stamp;
-    mounted.take(message);
-  }
-  const { color } = getComputedStyle(view.root);
-  if (mounted.colour && mounted.colour !== color) view.repaint();
-  mounted.colour = color;
+/** @param {{data: Uint8Array, parentElement: Element, setTriggerValue: import("../pages/hosting.js").Trigger}} component */
+export function show(component) {
+  places.show(component);
 }
 
 /** @param {{parentElement: Element}} component */
-export function leave({ parentElement }) {
-  const mounted = places.get(parentElement);
-  if (!mounted) return;
-  shown.delete(mounted);
-  mounted.view.leave();
-  places.delete(parentElement);
+export function leave(component) {
+  places.leave(component);
 }
