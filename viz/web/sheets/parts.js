@@ -7,7 +7,7 @@ import { Controls, arrange } from "./controls.js";
 import { CurvesView } from "./curves.js";
 import { HistogramsView, RowsView, SharesView } from "./head_parts.js";
 import { MapsView } from "./maps.js";
-import { FigureView, FilmView, StagesView } from "./pictures.js";
+import { FigureView, FilmView } from "./pictures.js";
 import { Save } from "./save.js";
 import { codeOf } from "./types.js";
 
@@ -164,7 +164,7 @@ class TableView {
 
 /** @type {Record<Part["type"], new (context: Context) => PartView>} */
 const VIEWS = {
-  ...{ tiles: TilesView, board: BoardView, maps: MapsView, curves: CurvesView, figure: FigureView, stages: StagesView },
+  ...{ tiles: TilesView, board: BoardView, maps: MapsView, curves: CurvesView, figure: FigureView },
   ...{ film: FilmView, table: TableView, note: NoteView, title: TitleView, texts: TextsView, controls: ControlsView },
   ...{ shares: SharesView, rows: RowsView, histograms: HistogramsView },
 };

@@ -1,7 +1,6 @@
-// Pictures of a sheet that other folders draw: figures, stages, films.
+// Pictures of a sheet that other folders draw: figures and films.
 
 import { el } from "../stage/frame/dom.js";
-import { Pictures } from "../lessons/pictures.js";
 import { FilmPlayer } from "../pages/film.js";
 import { Plot } from "../plot/plot.js";
 import { clicked } from "./types.js";
@@ -32,26 +31,6 @@ export class FigureView {
 
   leave() {
     this.plot.leave();
-  }
-}
-
-export class StagesView {
-  /** @param {Context} context */
-  constructor({ host, change }) {
-    const { plotly, part = async () => new ArrayBuffer(0), prepare = async () => {} } = host;
-    const pictures = { ...{ plotly, part, prepare }, read: host.read, write: host.write };
-    // What is opened on a stage is the page's; a change of a stage is none of this page.
-    this.pictures = new Pictures(/** @type {any} */ (pictures), (parameters) => change(/** @type {any} */ (parameters)), () => {});
-    this.root = this.pictures.root;
-  }
-
-  /** @param {import("./types.js").Stages} part */
-  show({ stages }) {
-    this.pictures.show(/** @type {any} */ ({ stages }));
-  }
-
-  fit() {
-    this.pictures.repaint();
   }
 }
 

@@ -135,10 +135,6 @@
  */
 /** @typedef {{type: "figure", figure: import("../plot/plot.js").PlotMessage, click?: Click}} Figure  by Plotly */
 /**
- * Stages as the pictures of lessons have them, side by side.
- * @typedef {{type: "stages", stages: import("../lessons/state.js").StagePart[]}} Stages
- */
-/**
  * A film of a training; a head that is clicked is the parameter `key` as film-kind-layer-head-step, with those of `also`.
  * @typedef {{type: "film", message: import("../pages/film.js").FilmMessage, key: string, also: Parameters}} Film
  */
@@ -172,7 +168,7 @@
  */
 /** @typedef {{type: "controls", key: string, controls: Control[], flows?: boolean}} ControlsPart  below, or beside each other */
 /**
- * @typedef {(Tiles | Board | Maps | Curves | Figure | Stages | Film | Table | Note | Title | Texts | Shares | Rows
+ * @typedef {(Tiles | Board | Maps | Curves | Figure | Film | Table | Note | Title | Texts | Shares | Rows
  *   | Histograms | ControlsPart) & {name?: string, save?: string}} Part  `name` tells two of one type on one side apart;
  *   `save` names its picture for a host that can save it
  */
@@ -214,8 +210,6 @@
  * @property {(error: unknown) => string} problem  why there is no sheet
  * @property {string} waiting  what is said while one is computed
  * @property {import("../stage/main/message.js").Host["plotly"]} plotly
- * @property {(message: any) => Promise<unknown>} [prepare]  has the sentences of a stage's message at hand
- * @property {import("../recording/message/remote.js").Part} [part]  what a stage fetches beside its message
  * @property {Saving} [saving]  without it no picture has a menu
  */
 /**

@@ -48,7 +48,6 @@ export class SheetPage extends Page {
       make: (parameters) => this.make(parameters),
       problem: (error) => this.problem(error),
       waiting: this.speech.say("computing"),
-      prepare: async (message) => Object.assign(message, { words: this.speech.stageWords(message.words.forms) }),
     });
     this.nodes = [this.controls, this.view.root];
   }
