@@ -8,7 +8,7 @@ import { button, dress, el, setChildren } from "../stage/frame/dom.js";
 import { isDark } from "../stage/frame/page_colours.js";
 import { arrows } from "../stage/frame/widgets.js";
 import { arrange } from "./controls.js";
-import { cellWidth, heightOf } from "./size.js";
+import { WIDEST, cellWidth, heightOf } from "./size.js";
 import { Save } from "./save.js";
 import { clicked } from "./types.js";
 
@@ -27,7 +27,6 @@ const GLYPH = 6.6; // pixels of a letter of an axis
 const LINE = 14; // pixels of a line of it
 const MOST_LETTERS = 14; // of a name that an axis shows
 const USUAL = 320; // pixels of height
-const WIDEST = 64; // pixels of a cell
 const GAP = 10; // pixels between rows of maps
 
 /** The colours of a scale on a page. @param {Maps["scale"]} scale @param {boolean} dark */
@@ -66,6 +65,19 @@ export function tilePixels(map, range) {
   const width = map.values[0].length;
   const cell = (/** @type {number} */ n) => [...pixels.subarray(4 * n, 4 * n + 4)];
   return map.values.map((_, i) => Array.from({ length: width }, (__, j) => cell(i * width + j)));
+}
+
+/**
+ * Rows of numbers as places on the scale about zero, which a tile draws in the colours of the page; what is not finite,
+ * as a masked score, is at its middle.
+ * @param {ArrayLike<number>[]} rows
+ * @param {number} [most]  where colours end, if not at the largest of these
+ * @returns {import("../pages/tiles.js").Pixels}
+ */
+export function signedPixels(rows, most) {
+  const finite = rows.map((row) => Array.from(row, (value) => (Number.isFinite(value) ? value : 0)));
+  const limit = (most ?? Math.max(...finite.map((row) => Math.max(...row.map(Math.abs))))) || 1;
+  return finite.map((row) => Uint8Array.from(row, (value) => Math.round((255 * (Math.max(-1, Math.min(1, value / limit)) + 1)) / 2)));
 }
 
 export class MapsView {

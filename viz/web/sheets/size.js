@@ -1,7 +1,7 @@
 // How high a picture of a sheet is.
 
 const BELOW = 34; // pixels that a picture which fills the window leaves for the sentence under it
-const WIDEST = 64; // pixels of a cell of a map
+export const WIDEST = 64; // pixels of a cell of a map
 const NARROW = 640; // pixels of a window in which a picture is as high as wide, at most
 
 /**

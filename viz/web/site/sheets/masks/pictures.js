@@ -1,7 +1,7 @@
 // Pictures of masks: the tiles of all of them and of heads, a head with and without, masks large, lines of PyTorch.
 
-import { SEQUENTIAL, colours } from "../../../recording/pictures/theme.js";
 import { tokenNames } from "../../../recording/text/text.js";
+import { tilePixels } from "../../../sheets/maps.js";
 
 /** @typedef {import("../../../engine/analysis/mask_passes.js").MaskName} MaskName */
 /** @typedef {import("../../../sheets/types.js").Map} MapPart */
@@ -16,8 +16,6 @@ const [OPEN, BLOCKED, PADDING] = [
   [230, 159, 0, 255],
   [183, 188, 196, 255], // blocked, because nothing is there
 ];
-const HIDDEN = [138, 141, 147, 110]; // weights that a mask blocks, as on maps
-const STEPS = colours(SEQUENTIAL);
 const LEAST = 260; // pixels of a large picture
 const BELOW = 96; // pixels of what stands under it
 const SMALL = 160; // pixels of each of several, at least
@@ -59,11 +57,10 @@ export const FORGOTTEN = { cells: null, layer: null, head: null };
 export function headTiles({ compared, place, say }) {
   const { weights: [, maps], masks: [, mask] } = compared;
   const places = maps.flatMap((heads, layer) => heads.map((rows, head) => ({ layer, head, rows })));
-  const colour = (/** @type {number} */ weight) => [...STEPS[Math.round(255 * Math.max(0, Math.min(1, weight)))], 255];
   const tiles = places.map(({ layer, head, rows }) => ({
     code: `${layer}-${head}`,
     name: say("head", { layer, head }),
-    pixels: picture(rows, (weight, key, query) => (mask[query][key] ? colour(weight) : HIDDEN)),
+    pixels: tilePixels({ values: rows, mask }, [0, 1]),
   }));
   const sets = Object.fromEntries(places.map(({ layer, head }) => [`${layer}-${head}`, { layer: String(layer), head: String(head) }]));
   const about = { label: say("heads"), columns: maps[0].length, small: true, height: 0 };
@@ -72,11 +69,11 @@ export function headTiles({ compared, place, say }) {
 
 /**
  * @param {Rows} rows
- * @param {(number: number, column: number, row: number) => number[]} colour
+ * @param {(number: number, column: number) => number[]} colour
  * @returns {Pixels}
  */
 const picture = (rows, colour) =>
-  /** @type {Pixels} */ (/** @type {unknown} */ (rows.map((row, i) => Array.from(row, (number, j) => colour(number, j, i)))));
+  /** @type {Pixels} */ (/** @type {unknown} */ (rows.map((row) => Array.from(row, (number, j) => colour(number, j)))));
 
 /**
  * A head under its mask and, where something is changed, without; what leaks is ringed.

@@ -2,6 +2,7 @@
 
 import { bucketLimits, largestOf } from "../../../engine/analysis/encodings.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
+import { signedPixels } from "../../../sheets/maps.js";
 import { hasModel } from "./compute.js";
 import { FIRST, numbered } from "./encodings.js";
 import { textOf } from "./sentences.js";
@@ -17,7 +18,7 @@ const WIDEST = 256; // columns of a table
 const NAMES = 44; // pixels of the names of rows: table and waves share their axis
 const NEAR = 10; // positions, at which ALiBi's weights are compared
 const APART = 5; // positions, whose product is named
-/** @type {WeakMap<Table, Uint8Array[]>} */
+/** @type {WeakMap<Table, import("../../../pages/tiles.js").Pixels>} */
 const pictures = new WeakMap();
 
 /** All encodings as tiles, positions to the right. @param {Encodings} encodings @returns {Part} */
@@ -31,13 +32,14 @@ export function tilesOf(encodings) {
   return { type: "tiles", key: "first", label: say("label.encodings"), columns: 3, tiles, value: first, usual: FIRST, height: 48, fills: true };
 }
 
-/** A table lying on its side, as places on the scale about zero. @param {Table} table */
+/** A table lying on its side: dimensions in rows, positions in columns. @param {Table} table */
+const lying = (table) => Array.from(table[0], (_, column) => Float64Array.from(table, (row) => row[column]));
+
+/** The picture of a table on its side, as places on the scale about zero. @param {Table} table */
 function pixelsOf(table) {
   const old = pictures.get(table);
   if (old) return old;
-  const limit = largestOf(table) || 1;
-  const place = (/** @type {number} */ value) => Math.round((255 * (value / limit + 1)) / 2);
-  const pixels = Array.from(table[0], (_, column) => Uint8Array.from(table, (row) => place(row[column])));
+  const pixels = signedPixels(lying(table));
   pictures.set(table, pixels);
   return pixels;
 }
@@ -65,7 +67,7 @@ export async function encoding(encodings) {
             ...{ save: "table", title: label },
             ...(!encodings.isRelative(first) && { small: say("table.size", { positions: table.length, dimensions: table[0].length }) }),
             ...{ rows: numbered(table[0].length), columns: numbered(table.length), marked: dimensions },
-            values: Array.from(table[0], (_, n) => Float64Array.from(table, (numbers) => numbers[n])),
+            values: lying(table),
             click: { key: "dimensions", codes: numbered(table[0].length).map((code) => table.map(() => code)), value: chosen, most: MOST_WAVES },
           },
         ],
@@ -97,7 +99,7 @@ export function wavesOf(table, dimensions, { column, row }, say) {
   const lines = dimensions.map((n) => ({ name: `${column} ${n}`, x, y: Float64Array.from(table, (numbers) => numbers[n]) }));
   const label = `${say("label.lines")}: ${lines.map(({ name }) => name).join(", ")}`;
   const panels = [{ title: say("label.value"), lines }];
-  return [{ type: "curves", label, panels, xAxis: row, under: { left: NAMES, columns: table.length }, fills: [130, 24] }];
+  return [{ type: "curves", label, panels, xAxis: row, under: { left: NAMES, columns: table.length }, fills: [130, 4] }];
 }
 
 /**

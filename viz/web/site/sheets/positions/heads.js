@@ -3,6 +3,7 @@
 import { encodingTable } from "../../../engine/analysis/encodings.js";
 import { argmax } from "../../../recording/text/numbers.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
+import { signedPixels } from "../../../sheets/maps.js";
 import { wavesOf } from "./encoding.js";
 import { numbered } from "./encodings.js";
 import { readable, textOf } from "./sentences.js";
@@ -48,13 +49,6 @@ function picturesOf(recorded, heads, pixelsOf) {
   const all = Object.fromEntries(Object.entries(heads).map(([kind, layers]) => [kind, layers.map((ofLayer) => ofLayer.map(pixelsOf))]));
   pictures.set(recorded, all);
   return all;
-}
-
-/** Rows of numbers as places on the scale about zero; what is masked is at its middle. @param {ArrayLike<number>[]} rows @param {number} [most] */
-function signedPixels(rows, most) {
-  const finite = rows.map((row) => Array.from(row, (value) => (Number.isFinite(value) ? value : 0)));
-  const limit = (most ?? Math.max(...finite.flat().map(Math.abs))) || 1;
-  return finite.map((row) => Uint8Array.from(row, (value) => Math.round((255 * (Math.max(-1, Math.min(1, value / limit)) + 1)) / 2)));
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { axisTokens } from "../../../recording/maps/axes.js";
 import { tokenNames } from "../../../recording/text/text.js";
-import { pixelsOf } from "../../../sheets/maps.js";
+import { tilePixels } from "../../../sheets/maps.js";
 import { bothOrders } from "./compute.js";
 import { writeNumber } from "./encodings.js";
 import { readable, textOf } from "./sentences.js";
@@ -47,7 +47,7 @@ export async function order(reader, given) {
     warning: [warning, hint].filter(Boolean).join(" "),
     answer: say(isSame ? "order.same" : "order.differs", { a: texts[0], b: texts[texts.length - 1] }),
     below: say("order.blind", { off, on }),
-    left: [headTiles(picturesOf(answers[0]), place, USUAL, say)],
+    left: [headTiles(picturesOf(answers[0], maps[0]), place, USUAL, say)],
     right: [
       { type: "title", text: nameOf(place, say) },
       pictureOf(answers, maps, place, say),
@@ -103,26 +103,18 @@ function maskOf({ masks }, kind) {
 /** @type {WeakMap<EngineAnswer, Record<string, import("../../../pages/tiles.js").Pixels[][]>>} */
 const pictures = new WeakMap();
 
-/** All heads of an answer as small pictures. @param {EngineAnswer} answer */
-function picturesOf(answer) {
+/** All heads of an answer as small pictures. @param {EngineAnswer} answer @param {ReturnType<typeof mapsOf>} maps */
+function picturesOf(answer, { heads }) {
   const old = pictures.get(answer);
   if (old) return old;
-  const { heads } = mapsOf(answer);
   const all = Object.fromEntries(
     Object.entries(heads).map(([kind, layers]) => {
       const mask = maskOf(answer, /** @type {AttentionKind} */ (kind));
-      return [kind, layers.map((ofLayer) => ofLayer.map((values) => rowsOf({ values, mask, rows: [], columns: [] })))];
+      return [kind, layers.map((ofLayer) => ofLayer.map((values) => tilePixels({ values, mask }, [0, 1])))];
     }),
   );
   pictures.set(answer, all);
   return all;
-}
-
-/** The pixels of a map, row by row. @param {import("../../../sheets/types.js").Map} map */
-function rowsOf(map) {
-  const pixels = pixelsOf(map, "sequential", [0, 1], false);
-  const width = map.values[0].length;
-  return map.values.map((_, i) => Array.from({ length: width }, (__, j) => Float32Array.from(pixels.subarray(4 * (i * width + j), 4 * (i * width + j + 1)))));
 }
 
 /** @param {Place} place @param {Given["say"]} say */
