@@ -3,37 +3,17 @@
 
 import { readFileSync } from "node:fs";
 
-import { errorOf } from "../../../viz/web/engine/client.js";
-import { Service } from "../../../viz/web/engine/service.js";
 import { unpack } from "../../../viz/web/recording/message/packed.js";
 import { fill } from "../../../viz/web/recording/text/sentences.js";
 import { Reader } from "../../../viz/web/sheets/reader.js";
 import { masks } from "../../../viz/web/site/sheets/masks.js";
 import { Speech } from "../../../viz/web/site/speech.js";
+import { nodeModels } from "./node_models.js";
 
 const { told, settings, files, checkpoint, language, visits } = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const bytes = (/** @type {string} */ path) => new Uint8Array(readFileSync(path));
-/** @type {Map<number, (reply: any) => void>} */
-const pending = new Map();
-let last = 0;
 let computed = 0; // batches by the engine
-const service = new Service((reply) => reply.received === undefined && pending.get(reply.id)?.(reply));
-
-/** @param {any} message @returns {Promise<any>} */
-async function ask(message) {
-  const id = ++last;
-  const reply = await new Promise((done) => {
-    pending.set(id, done);
-    service.receive({ ...message, id });
-  });
-  if (reply.problem) throw errorOf(reply.problem);
-  return reply.answer;
-}
-
-const places = { config: "config.json", tokenizer: "tokenizer.json", weights: "model.safetensors" };
-const parts = Object.entries(places).map(([part, file]) => [part, bytes(`${checkpoint}/${file}`)]);
-const simd = { simd: bytes(new URL("../../../viz/web/engine/kernel.wasm", import.meta.url).pathname) };
-await ask({ do: "load", name: told.model, files: Object.fromEntries(parts), kernels: simd });
+const models = await nodeModels(settings, { [told.model]: checkpoint });
 
 const speech = new Speech(settings, language);
 /** @type {any} */
@@ -43,11 +23,11 @@ const given = {
   file: async (/** @type {string} */ name) => unpack(bytes(`${files}/${name}`)),
   link: (/** @type {string} */ page, /** @type {any} */ query) => `#${new URLSearchParams({ page, ...query })}`,
   models: {
+    ...models,
     masks: (/** @type {string} */ name, /** @type {any} */ request) => {
       computed++;
-      return ask({ do: "masks", name, request, lane: "masks" });
+      return models.masks(name, request);
     },
-    maskEffects: (/** @type {string} */ name, /** @type {any} */ request) => ask({ do: "mask effects", name, request, lane: "" }),
   },
 };
 /** Arrays as lists. @param {string} _ @param {any} value */

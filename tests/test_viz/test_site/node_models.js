@@ -45,6 +45,8 @@ export async function nodeModels(settings, folders) {
       ask({ do: "translate", name, request, also, lane }),
     patch: (/** @type {string} */ name, /** @type {any} */ request, /** @type {any} */ parts, lane = "") =>
       ask({ do: "patch", name, request, parts, lane }),
+    masks: (/** @type {string} */ name, /** @type {any} */ request) => ask({ do: "masks", name, request, lane: "masks" }),
+    maskEffects: (/** @type {string} */ name, /** @type {any} */ request) => ask({ do: "mask effects", name, request, lane: "" }),
     settings,
   };
 }

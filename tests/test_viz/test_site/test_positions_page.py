@@ -87,9 +87,8 @@ def test_models_whose_positions_are_not_in_the_stream(positional: str, tmp_path:
     assert len(links) == (positional == "alibi")
     kernel = position_kernels(load_translator(str(tmp_path / "en-de")))[heads["left"][1]["value"].split("-")[0]]
     _, layer, head = heads["left"][1]["value"].split("-")
-    if positional == "alibi":
-        [line] = heads["right"][0]["panels"][0]["lines"]
-        np.testing.assert_allclose([line["x"], line["y"]], by_distance(kernel[int(layer), int(head)]), atol=1e-4)
+    [line] = heads["right"][0]["panels"][0]["lines"]
+    np.testing.assert_allclose([line["x"], line["y"]], by_distance(kernel[int(layer), int(head)]), atol=1e-4)
     assert [picture["options"][-1][0] for picture in order["controls"]["right"]] == ["order"]
 
 

@@ -6,7 +6,6 @@ trained length. Words in another order are computed by the engine there, by the 
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 from model.running.translator import Translator
@@ -124,7 +123,6 @@ def _views() -> list[str]:
     return [view for view in words_positions.VIEWS if is_there.get(view, True)]
 
 
-@cache
 def files() -> dict[str, bytes]:
     """What is fetched when a view of the page is opened, by name, at the defaults."""
     views = _views()
