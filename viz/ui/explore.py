@@ -95,14 +95,13 @@ def in_words(figure: Figure) -> str:
     return "\n".join([figure.description, *table.in_words(say)])
 
 
-def file_of(plot: Plot, kind: str, figure: Figure | None = None) -> bytes:
-    """A figure as a file of one of FORMATS; another kind is a KeyError."""
-    shown = figure or plot.figure
-    export = titled(shown, plot.title, plot.note)
-    assert shown.table is not None
+def file_of(plot: Plot, kind: str, figure: Figure) -> bytes:
+    """A figure, with the title and the note of its plot, as a file of one of FORMATS; another kind is a KeyError."""
+    export = titled(figure, plot.title, plot.note)
+    assert figure.table is not None
     make = {
         "html": partial(page.of_figure, export, plot.title, plot.note, file_name(plot.title)),
-        "csv": shown.table.csv,
+        "csv": figure.table.csv,
     }
     return make[kind]()
 
@@ -110,7 +109,7 @@ def file_of(plot: Plot, kind: str, figure: Figure | None = None) -> bytes:
 def saved(plot: Plot, kind: str | None) -> bytes:
     """What a browser keeps of a picture: words, code and the figure (`Saved` in viz/web/sheets/types.js), or a file."""
     if kind is not None:
-        return file_of(plot, kind)
+        return file_of(plot, kind, plot.figure)
     export = titled(plot.figure, plot.title, plot.note)
     return pack(
         {"text": in_words(plot.figure), "code": plot.code, "picture": picture_payload(export, file_name(plot.title))}
