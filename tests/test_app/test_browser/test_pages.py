@@ -218,7 +218,7 @@ def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page
     resize(page, 1280, 720)
     rows = page.locator(".hl-rows li")
     expect(rows).to_have_count(11)  # the most active, and one of every tenth
-    for part in (page.locator(".st-key-role-board"), page.locator(".hl-shares").last, rows.nth(2)):
+    for part in (page.locator(".st-key-role-board"), page.locator(".hl-share-bar").last, rows.nth(2)):
         box = part.bounding_box()
         assert box and box["y"] + box["height"] <= 720  # nothing scrolls before one has seen what the head does
     first = rows.first.inner_text()

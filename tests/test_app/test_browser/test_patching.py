@@ -47,6 +47,8 @@ def test_the_answer_is_seen_at_first_and_a_head_is_put_in_and_taken_out(page, ap
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         top = part(page, "patching-heads").evaluate("element => element.getBoundingClientRect().top")
         assert top < (700 if width == 400 else 420)
+        box = shown.bounding_box()
+        assert box and min(box["width"], box["height"]) >= 12  # seen, and hit with a pointer
     resize(page, 1280, 720)
     puts_a_head_in_and_takes_it_out(page, recorded, patching, b)
 

@@ -76,7 +76,7 @@ def bar_html(bar: head_card.Bar) -> str:
         for part in bar.shares
     )
     return (
-        f'<div class="hl-shares"><small>{html.escape(bar.title)}</small>'
+        f'<div class="hl-share-bar"><small>{html.escape(bar.title)}</small>'
         f'<div role="img" aria-label="{html.escape(f"{bar.title}: {bar.words}")}">{cells}</div>'
         f"<small>{html.escape(bar.words)}</small></div>"
     )

@@ -17,7 +17,7 @@ export class SharesView {
         el("i", { style: `flex: ${share} 1 0; background: ${colour}; color: ${ink}`, title: about }, label),
       );
       const bar = el("div", { role: "img", "aria-label": `${title}: ${words}` }, cells);
-      return el("div.shares", el("small", title), bar, el("small", { "aria-hidden": "true" }, words));
+      return el("div.share-bar", el("small", title), bar, el("small", { "aria-hidden": "true" }, words));
     }));
   }
 }
