@@ -118,7 +118,7 @@ def test_what_answers_is_on_the_first_screen(page, shipped_server, guard):
     """On the Head atlas board, choice and numbers of a head, on Four systems all outputs; on both the stage."""
     guard.allowed = shipped_server.split("//")[1]
     pages = {
-        "atlas": (".st-key-role-board", ".st-key-head-row", ".st-key-atlas-beside"),
+        "atlas?part=board": (".st-key-role-board", ".st-key-head-row", ".st-key-atlas-beside"),
         "models": (".st-key-system-tiles",),
     }
     for path, parts in pages.items():
@@ -143,8 +143,10 @@ def test_lessons_have_these_places_too(page, shipped_server, guard):
             assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, (query, size)
 
 
-ENDS = """() => ['.hl-sheet-left', '.hl-sheet-right'].map(side => {
-  const kinds = ['.hl-tiles', '.hl-note', '.hl-sheet-link', '.hl-sheet-table', '.hl-sheet-plot'];
+ENDS = """() => [['.st-key-frame-small', '.hl-sheet-left'], ['.st-key-frame-large', '.hl-sheet-right']].map(frames => {
+  const side = `:is(${frames})`;
+  const kinds = ['.hl-tiles', '.hl-note', '.stDataFrame', '.js-plotly-plot',
+    '.hl-sheet-link', '.hl-sheet-table', '.hl-sheet-plot'];
   const parts = document.querySelectorAll(kinds.map(kind => `${side} ${kind}`));
   return Math.max(...Array.from(parts, part => part.getBoundingClientRect().bottom));
 })"""  # of what stands at the left and at the right

@@ -14,7 +14,7 @@ import { atStep, rateOfRun } from "./runs.js";
 
 export const MOST = 4; // runs beside each other
 const BYTE = 255; // a weight of 1
-const [WRITTEN, CURVES, READABLE] = [160, 265, 220]; // pixels under curves, of curves, of a map
+const [WRITTEN, CURVES, READABLE] = [160, 265, 210]; // pixels under curves, of curves, of a map
 
 /** The losses at the end, as a board of which cells are chosen. @param {Given} given @param {Runs} runs @param {number[]} picked @returns {Part} */
 export function board({ say, told, language }, { table, runs, entropy }, picked) {
