@@ -309,7 +309,7 @@ FAULTS = (
     ),
     Fault(
         "what padding attends to leaks on the site",
-        "viz/web/site/sheets/masks/compared.js",
+        "viz/web/sheets/makers/masks/compared.js",
         "t < real && !isOpen",
         "!isOpen",
         f"{_VIZ}site/test_masks_page.py",

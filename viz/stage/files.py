@@ -20,7 +20,6 @@ WEB = Path(__file__).parents[1] / "web"  # what browsers run
 FOLDERS = ("recording", "stage", "plot", "lessons", "pages")  # of it, whose modules and styles pages of the app fetch
 LATER = (
     "sheets",
-    "site/sheets",
     "engine/analysis",
     "engine/arithmetic",
     "engine/run",

@@ -5,8 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { unpack } from "../../../viz/web/recording/message/packed.js";
 import { fill } from "../../../viz/web/recording/text/sentences.js";
 import { Reader } from "../../../viz/web/sheets/reader.js";
-import { atlas } from "../../../viz/web/site/sheets/atlas.js";
-import { evaluate } from "../../../viz/web/site/sheets/atlas/hypothesis.js";
+import { atlas } from "../../../viz/web/sheets/makers/atlas.js";
+import { evaluate } from "../../../viz/web/sheets/makers/atlas/hypothesis.js";
 
 const [out, addresses, folder] = process.argv.slice(2);
 /** @param {string} name */

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { unpack } from "../../../viz/web/recording/message/packed.js";
 import { fill } from "../../../viz/web/recording/text/sentences.js";
 import { Reader } from "../../../viz/web/sheets/reader.js";
-import { masks } from "../../../viz/web/site/sheets/masks.js";
+import { masks } from "../../../viz/web/sheets/makers/masks.js";
 import { Speech } from "../../../viz/web/site/speech.js";
 import { nodeModels } from "./node_models.js";
 

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { fill } from "../../../viz/web/recording/text/sentences.js";
 import { unpack } from "../../../viz/web/recording/message/packed.js";
 import { Reader } from "../../../viz/web/sheets/reader.js";
-import { MAKERS } from "../../../viz/web/site/sheets/makers.js";
+import { MAKERS } from "../../../viz/web/sheets/makers.js";
 import { Speech } from "../../../viz/web/site/speech.js";
 import { nodeModels } from "./node_models.js";
 

@@ -1,4 +1,4 @@
-"""What an address chooses on the page Positions: viz/web/site/sheets/positions.js reads the same."""
+"""What an address chooses on the page Positions: viz/web/sheets/makers/positions.js reads the same."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

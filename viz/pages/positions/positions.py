@@ -1,6 +1,6 @@
 """The page Positions: what encodings look like, and what a model knows of word order without one.
 
-A browser draws it (viz/web/site/sheets/positions.js, as on the page without a server).
+A browser draws it (viz/web/sheets/makers/positions.js, as on the page without a server).
 """
 
 from dataclasses import replace

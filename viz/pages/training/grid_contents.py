@@ -1,4 +1,4 @@
-"""The grid of recorded runs as data, for a browser that computes its sentences and draws it (site/sheets/training)."""
+"""The grid of recorded runs as data: a browser computes its sentences and draws it (sheets/makers/training)."""
 
 from typing import Any
 

@@ -30,8 +30,8 @@ import { SheetView } from "./sheet.js";
 
 /** @type {Record<string, () => Promise<import("./types.js").Maker>>} by the name of a page */
 const MAKERS = {
-  positions: () => import("../site/sheets/positions.js").then(({ positions }) => positions),
-  training: () => import("../site/sheets/training.js").then(({ training }) => training),
+  positions: () => import("./makers/positions.js").then(({ positions }) => positions),
+  training: () => import("./makers/training.js").then(({ training }) => training),
 };
 const LANGUAGE = "lang"; // the parameter of the address that is no page's own
 const FIRST = "translate"; // the page that has the address of the app

@@ -3,11 +3,11 @@
 import { Problem } from "../engine/run/problem.js";
 import { fill } from "../recording/text/sentences.js";
 import { unpack } from "../recording/message/packed.js";
+import { MAKERS } from "../sheets/makers.js";
 import { Reader } from "../sheets/reader.js";
 import { SheetView } from "../sheets/sheet.js";
 import { Page } from "./page.js";
 import { readFile } from "./settings.js";
-import { MAKERS } from "./sheets/makers.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("../sheets/types.js").Sheet} Sheet */

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { fill } from "../../../../viz/web/recording/text/sentences.js";
 import { unpack } from "../../../../viz/web/recording/message/packed.js";
 import { Reader } from "../../../../viz/web/sheets/reader.js";
-import { positions } from "../../../../viz/web/site/sheets/positions.js";
+import { positions } from "../../../../viz/web/sheets/makers/positions.js";
 
 const [, , folder] = process.argv;
 const bytes = (/** @type {string} */ name) => new Uint8Array(readFileSync(`${folder}/${name}`));

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { fill } from "../../../../viz/web/recording/text/sentences.js";
 import { unpack } from "../../../../viz/web/recording/message/packed.js";
 import { Reader } from "../../../../viz/web/sheets/reader.js";
-import { training } from "../../../../viz/web/site/sheets/training.js";
-import { noamRate, rateOf, sampleSteps } from "../../../../viz/web/site/sheets/training/schedules.js";
+import { training } from "../../../../viz/web/sheets/makers/training.js";
+import { noamRate, rateOf, sampleSteps } from "../../../../viz/web/sheets/makers/training/schedules.js";
 
 const [, , folder] = process.argv;
 const bytes = (/** @type {string} */ name) => new Uint8Array(readFileSync(`${folder}/${name}`));

@@ -1,15 +1,15 @@
 // Beyond the trained length: the loss by position of language models, as it was measured.
 
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Sheet} Sheet */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {{length: number, perplexity: number, loss: Float32Array}} Length  the mean losses of bins of positions */
 /** @typedef {{name: string, tokens: number, lengths: Length[], pixels: import("../../../pages/tiles.js").Pixels}} Measured */
 
 const ALL = "all"; // the code of all models side by side
 
 /**
- * @param {import("../../../sheets/reader.js").Reader} reader
+ * @param {import("../../reader.js").Reader} reader
  * @param {Given} given
  * @returns {Promise<Sheet>}
  */

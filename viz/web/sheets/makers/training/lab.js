@@ -3,10 +3,10 @@
 import { noamRate, rateOf, sampleSteps } from "./schedules.js";
 
 /** @typedef {import("./schedules.js").Noam} Noam */
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {Given["say"]} Say */
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Line & {mark: [number, number, string]}} MarkedLine */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Line & {mark: [number, number, string]}} MarkedLine */
 
 const MOST = 4; // curves that are kept
 const FORMULA = "factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)";
@@ -29,7 +29,7 @@ const EPOCH = 1000;
  */
 
 /**
- * @param {import("../../../sheets/reader.js").Reader} reader
+ * @param {import("../../reader.js").Reader} reader
  * @param {any} told
  * @returns {Chosen}
  */
@@ -51,9 +51,9 @@ function read(reader, told) {
 
 /**
  * The sheet of the section Schedules, without the tiles of the sections.
- * @param {import("../../../sheets/reader.js").Reader} reader
+ * @param {import("../../reader.js").Reader} reader
  * @param {Given} given
- * @returns {import("../../../sheets/types.js").Sheet}
+ * @returns {import("../../types.js").Sheet}
  */
 export function schedules(reader, { told, say }) {
   const chosen = read(reader, told);
@@ -79,7 +79,7 @@ export function schedules(reader, { told, say }) {
   };
 }
 
-/** @param {string} text @returns {import("../../../sheets/types.js").Part} */
+/** @param {string} text @returns {import("../../types.js").Part} */
 const note = (text) => ({ type: "note", text });
 
 /** A Noam curve as an address has it. @param {Noam} noam */

@@ -3,14 +3,14 @@
 import { boardOf, kindsWith, sizesOf } from "./atlas/board.js";
 import { ideaParts } from "./atlas/idea.js";
 
-/** @typedef {import("../sheets.js").Given} Given */
-/** @typedef {import("../../sheets/reader.js").Reader} Reader */
-/** @typedef {import("../../sheets/types.js").Control} Control */
-/** @typedef {import("../../sheets/types.js").Part} Part */
-/** @typedef {import("../../sheets/types.js").Sheet} Sheet */
+/** @typedef {import("../../site/sheets.js").Given} Given */
+/** @typedef {import("../reader.js").Reader} Reader */
+/** @typedef {import("../types.js").Control} Control */
+/** @typedef {import("../types.js").Part} Part */
+/** @typedef {import("../types.js").Sheet} Sheet */
 /** @typedef {import("./atlas/board.js").Heads} Heads */
 /** @typedef {import("./atlas/board.js").Place} Place */
-/** @typedef {{page: string, query: Record<string, string>, pieces: import("../../sheets/types.js").Piece[]}} TextRow */
+/** @typedef {{page: string, query: Record<string, string>, pieces: import("../types.js").Piece[]}} TextRow */
 /**
  * What is known of one head: rows by how active it is, and what is said of them and of it, by language and view.
  * @typedef {{rows: Record<string, TextRow[][]>, said: Record<string, any>}} HeadFile
@@ -21,7 +21,7 @@ const PARTS = ["tenths", "fails", "numbers", "pairs", "idea"]; // of a head over
 const VIEWS = { texts, board };
 const MOST_DRAWS = 999;
 
-/** @type {import("../sheets.js").Maker} */
+/** @type {import("../../site/sheets.js").Maker} */
 export async function atlas(reader, given) {
   const { told, say, file } = given;
   const names = Object.keys(told.models);

@@ -1,12 +1,12 @@
 // Pictures of masks: the tiles of all of them and of heads, a head with and without, masks large, lines of PyTorch.
 
 import { tokenNames } from "../../../recording/text/text.js";
-import { tilePixels } from "../../../sheets/maps.js";
+import { tilePixels } from "../../maps.js";
 
 /** @typedef {import("../../../engine/analysis/mask_passes.js").MaskName} MaskName */
-/** @typedef {import("../../../sheets/types.js").Map} MapPart */
-/** @typedef {import("../../../sheets/types.js").Maps} Maps */
-/** @typedef {import("../../../sheets/types.js").Part} Part */
+/** @typedef {import("../../types.js").Map} MapPart */
+/** @typedef {import("../../types.js").Maps} Maps */
+/** @typedef {import("../../types.js").Part} Part */
 /** @typedef {import("../../../pages/tiles.js").Pixels} Pixels */
 /** @typedef {import("./captions.js").Subject} Subject */
 /** @typedef {import("./result.js").Rows} Rows */

@@ -1,13 +1,13 @@
 // The grid of recorded runs.
 
-import { toggled } from "../../../sheets/types.js";
+import { toggled } from "../../types.js";
 import { MOST, board, curveParts, mapParts } from "./grid_parts.js";
 import { answerOf } from "./runs.js";
 
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {import("./runs.js").Runs} Runs */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
-/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
+/** @typedef {import("../../types.js").Sheet} Sheet */
+/** @typedef {import("../../reader.js").Reader} Reader */
 
 /**
  * What a visitor has chosen.

@@ -4,9 +4,9 @@ import { films } from "./training/films.js";
 import { grid } from "./training/grid.js";
 import { schedules } from "./training/lab.js";
 
-/** @typedef {import("../../sheets/types.js").Given} Given */
-/** @typedef {import("../../sheets/reader.js").Reader} Reader */
-/** @typedef {import("../../sheets/types.js").Sheet} Sheet */
+/** @typedef {import("../types.js").Given} Given */
+/** @typedef {import("../reader.js").Reader} Reader */
+/** @typedef {import("../types.js").Sheet} Sheet */
 
 /** @type {Record<string, (reader: Reader, given: Given) => Sheet | Promise<Sheet>>} */
 const SECTIONS = { grid, schedules, since, here: films };
@@ -14,7 +14,7 @@ const SECTIONS = { grid, schedules, since, here: films };
 /** @type {Sheet} */
 const NOTHING = { controls: {}, answer: "", below: "", left: [], right: [] };
 
-/** @type {import("../../sheets/types.js").Maker} */
+/** @type {import("../types.js").Maker} */
 export async function training(reader, given) {
   const { told, say } = given;
   const codes = Object.keys(told.tiles);

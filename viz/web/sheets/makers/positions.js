@@ -8,16 +8,16 @@ import { Encodings } from "./positions/encodings.js";
 import { sentenceControl } from "./positions/sentences.js";
 import { tooLong } from "./positions/too_long.js";
 
-/** @typedef {import("../../sheets/types.js").Control} Control */
-/** @typedef {import("../../sheets/types.js").Sheet} Sheet */
-/** @typedef {(reader: import("../../sheets/reader.js").Reader, given: import("../../sheets/types.js").Given) => Promise<Sheet | null>} View */
+/** @typedef {import("../types.js").Control} Control */
+/** @typedef {import("../types.js").Sheet} Sheet */
+/** @typedef {(reader: import("../reader.js").Reader, given: import("../types.js").Given) => Promise<Sheet | null>} View */
 
 /** @type {Record<string, (encodings: Encodings) => Sheet | Promise<Sheet>>} of which an encoding is chosen */
 const OF_ENCODINGS = { encoding, difference, similarity, wavelengths };
 /** @type {Record<string, View>} */
 const OTHERS = { kernels, order, rotary, beyond: tooLong };
 
-/** @type {import("../../sheets/types.js").Maker} */
+/** @type {import("../types.js").Maker} */
 export async function positions(reader, given) {
   const { told, say } = given;
   /** @type {{views: string[]}} */
@@ -37,8 +37,8 @@ export async function positions(reader, given) {
 /**
  * A view of encodings, with their tiles and sizes.
  * @param {string} view
- * @param {import("../../sheets/reader.js").Reader} reader
- * @param {import("../../sheets/types.js").Given} given
+ * @param {import("../reader.js").Reader} reader
+ * @param {import("../types.js").Given} given
  * @returns {Promise<Sheet>}
  */
 async function ofEncodings(view, reader, given) {

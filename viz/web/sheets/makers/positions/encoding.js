@@ -2,16 +2,16 @@
 
 import { bucketLimits, largestOf } from "../../../engine/analysis/encodings.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
-import { signedPixels } from "../../../sheets/maps.js";
+import { signedPixels } from "../../maps.js";
 import { hasModel } from "./compute.js";
 import { FIRST, numbered } from "./encodings.js";
 import { textOf } from "./sentences.js";
 
 /** @typedef {import("./encodings.js").Encodings} Encodings */
 /** @typedef {import("../../../engine/analysis/encodings.js").Table} Table */
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Sheet} Sheet */
 
 const MOST_WAVES = 8;
 const WIDEST = 256; // columns of a table

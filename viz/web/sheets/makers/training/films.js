@@ -5,12 +5,12 @@ import { axisTokens } from "../../../recording/maps/axes.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
 import { tokenNames } from "../../../recording/text/text.js";
 
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {import("../../../recording/film/film.js").Film} Film */
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
-/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Sheet} Sheet */
+/** @typedef {import("../../reader.js").Reader} Reader */
 
 const TEXT = "wikitext-2"; // the task whose films are of real text
 const FIRST = "seen before";

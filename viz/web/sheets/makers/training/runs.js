@@ -2,7 +2,7 @@
 
 import { rateOf } from "./schedules.js";
 
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Given} Given */
 
 /**
  * A recorded run (viz/pages/training/grid_contents.py).

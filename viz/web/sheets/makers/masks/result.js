@@ -6,7 +6,7 @@ import { nest } from "../../../recording/message/packed.js";
 /** @typedef {import("../../../engine/analysis/mask_passes.js").MaskChange} MaskChange */
 /** @typedef {import("../../../engine/analysis/mask_passes.js").MaskName} MaskName */
 /** @typedef {import("../../../engine/run/config.js").AttentionKind} AttentionKind */
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../site/sheets.js").Given} Given */
 /** @typedef {import("./address.js").LeftOut} LeftOut */
 /** @typedef {import("./address.js").Request} Request */
 /** @typedef {ArrayLike<number>[]} Rows */

@@ -1,6 +1,6 @@
 // What an address of the page Masks asks for; the names are those of the app's page.
 
-/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
+/** @typedef {import("../../reader.js").Reader} Reader */
 /** @typedef {import("../../../engine/analysis/mask_passes.js").MaskName} MaskName */
 /** @typedef {import("../../../engine/run/config.js").AttentionKind} AttentionKind */
 /** @typedef {"nothing" | "look-ahead" | "padding" | "both"} LeftOut */

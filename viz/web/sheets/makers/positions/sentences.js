@@ -1,8 +1,8 @@
 // The visitor's sentence: its box, and what is shown in place of one that cannot be read.
 
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Given} Given */
-/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Given} Given */
+/** @typedef {import("../../reader.js").Reader} Reader */
 
 let last = ""; // the last sentence that could be read
 

@@ -1,14 +1,14 @@
 // The pictures of the grid: the board of its losses, curves of some runs, and their maps.
 
 import { tokenNames } from "../../../recording/text/text.js";
-import { tilePixels } from "../../../sheets/maps.js";
+import { tilePixels } from "../../maps.js";
 import { atStep, rateOfRun } from "./runs.js";
 
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {import("./grid.js").Chosen} Chosen */
 /** @typedef {import("./runs.js").Runs} Runs */
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../reader.js").Reader} Reader */
 
 /** @typedef {Uint8Array[][][][]} Maps  of a kind: by snapshot, layer, head and row */
 

@@ -2,11 +2,11 @@
 
 import { evaluate, lineOf } from "./hypothesis.js";
 
-/** @typedef {import("../../sheets.js").Given} Given */
-/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Piece} Piece */
+/** @typedef {import("../../../site/sheets.js").Given} Given */
+/** @typedef {import("../../reader.js").Reader} Reader */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Piece} Piece */
 /** @typedef {import("./board.js").Place} Place */
 /** @typedef {import("./hypothesis.js").Edges} Edges */
 /** @typedef {import("./hypothesis.js").Fit} Fit */

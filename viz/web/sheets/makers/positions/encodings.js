@@ -5,9 +5,9 @@ import { formatNumber } from "../../../recording/text/sentences.js";
 
 /** @typedef {import("../../../engine/analysis/encodings.js").Table} Table */
 /** @typedef {import("../../../engine/analysis/encodings.js").Similarity} Similarity */
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Sheet} Sheet */
 /** @typedef {{table: Float32Array[], hits: number, loss: number}} Learned  the table that was trained, and how well */
 
 const [FEWEST, MOST] = [8, 128]; // positions
@@ -27,8 +27,8 @@ export class Encodings {
   /** @type {Learned | null} */ learned = null;
 
   /**
-   * @param {import("../../../sheets/reader.js").Reader} reader
-   * @param {import("../../../sheets/types.js").Given} given
+   * @param {import("../../reader.js").Reader} reader
+   * @param {import("../../types.js").Given} given
    * @param {boolean} areTwo  whether a second one stands beside the first
    */
   static async read(reader, given, areTwo) {
@@ -40,8 +40,8 @@ export class Encodings {
   }
 
   /**
-   * @param {import("../../../sheets/reader.js").Reader} reader
-   * @param {import("../../../sheets/types.js").Given} given
+   * @param {import("../../reader.js").Reader} reader
+   * @param {import("../../types.js").Given} given
    * @param {boolean} areTwo
    */
   constructor(reader, given, areTwo) {

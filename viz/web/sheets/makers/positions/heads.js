@@ -3,16 +3,16 @@
 import { encodingTable } from "../../../engine/analysis/encodings.js";
 import { argmax } from "../../../recording/text/numbers.js";
 import { formatNumber } from "../../../recording/text/sentences.js";
-import { signedPixels } from "../../../sheets/maps.js";
+import { signedPixels } from "../../maps.js";
 import { wavesOf } from "./encoding.js";
 import { numbered } from "./encodings.js";
 import { readable, textOf } from "./sentences.js";
 import { headOf, headTiles } from "./tiles.js";
 
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
-/** @typedef {import("../../../sheets/reader.js").Reader} Reader */
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Sheet} Sheet */
+/** @typedef {import("../../reader.js").Reader} Reader */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {import("../../../pages/tiles.js").Pixels} Pixels */
 /** @typedef {import("./tiles.js").Place} Place */
 /**

@@ -1,8 +1,8 @@
 // What the page asks of who computes: of the engine on the site, of the server in the app.
 
 /** @typedef {import("../../../engine/client.js").EngineAnswer} EngineAnswer */
-/** @typedef {import("../../../sheets/types.js").Given} Given */
-/** @typedef {import("../../sheets.js").Given} SiteGiven */
+/** @typedef {import("../../types.js").Given} Given */
+/** @typedef {import("../../../site/sheets.js").Given} SiteGiven */
 /** @typedef {{answers: EngineAnswer[], order: import("../../../engine/analysis/word_order.js").WordOrder}} Orders */
 
 /** @param {Given | SiteGiven} given @returns {given is SiteGiven} */

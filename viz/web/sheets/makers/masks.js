@@ -7,14 +7,14 @@ import { comparedOf, leakOf, leakingHead } from "./masks/compared.js";
 import { FORGOTTEN, allSentences, headMaps, headTiles, largeMask, maskTiles, programs } from "./masks/pictures.js";
 import { resultOf } from "./masks/result.js";
 
-/** @typedef {import("../sheets.js").Given} Given */
-/** @typedef {import("../../sheets/reader.js").Reader} Reader */
-/** @typedef {import("../../sheets/types.js").Control} Control */
-/** @typedef {import("../../sheets/types.js").Part} Part */
+/** @typedef {import("../../site/sheets.js").Given} Given */
+/** @typedef {import("../reader.js").Reader} Reader */
+/** @typedef {import("../types.js").Control} Control */
+/** @typedef {import("../types.js").Part} Part */
 /** @typedef {import("./masks/address.js").Request} Request */
 /** @typedef {import("./masks/captions.js").Subject} Subject */
 
-/** @type {import("../sheets.js").Maker} */
+/** @type {import("../../site/sheets.js").Maker} */
 export async function masks(reader, given) {
   const { told, say } = given;
   const request = readRequest(reader, told);

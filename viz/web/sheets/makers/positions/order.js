@@ -2,16 +2,16 @@
 
 import { axisTokens } from "../../../recording/maps/axes.js";
 import { tokenNames } from "../../../recording/text/text.js";
-import { tilePixels } from "../../../sheets/maps.js";
+import { tilePixels } from "../../maps.js";
 import { bothOrders } from "./compute.js";
 import { writeNumber } from "./encodings.js";
 import { readable, textOf } from "./sentences.js";
 import { headOf, headTiles } from "./tiles.js";
 
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
-/** @typedef {import("../../../sheets/types.js").Given} Given */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Sheet} Sheet */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {import("../../../engine/client.js").EngineAnswer} EngineAnswer */
 /** @typedef {import("../../../engine/run/config.js").AttentionKind} AttentionKind */
 /** @typedef {import("./tiles.js").Place} Place */
@@ -22,7 +22,7 @@ const USUAL = { kind: "encoder_self", layer: 0, head: 0 };
 const KINDS = /** @type {AttentionKind[]} */ (["encoder_self", "decoder_self", "cross"]);
 
 /**
- * @param {import("../../../sheets/reader.js").Reader} reader
+ * @param {import("../../reader.js").Reader} reader
  * @param {Given} given
  * @returns {Promise<Sheet | null>}
  */

@@ -7,9 +7,9 @@ import { SECOND, numbered } from "./encodings.js";
 
 /** @typedef {import("./encodings.js").Encodings} Encodings */
 /** @typedef {import("../../../engine/analysis/encodings.js").Table} Table */
-/** @typedef {import("../../../sheets/types.js").Control} Control */
-/** @typedef {import("../../../sheets/types.js").Part} Part */
-/** @typedef {import("../../../sheets/types.js").Sheet} Sheet */
+/** @typedef {import("../../types.js").Control} Control */
+/** @typedef {import("../../types.js").Part} Part */
+/** @typedef {import("../../types.js").Sheet} Sheet */
 /** @typedef {Omit<Sheet, "controls">} Pictures */
 
 const PLACES = /** @type {const} */ (["first", "second"]);
@@ -104,7 +104,7 @@ export function similarity(encodings) {
  * @param {Encodings} encodings
  * @param {string} title
  * @param {Table} products
- * @returns {import("../../../sheets/types.js").Map}
+ * @returns {import("../../types.js").Map}
  */
 function mapOfProducts({ given: { language } }, title, products) {
   const limit = largestOf(products) || 1;

@@ -1,6 +1,6 @@
 // Heads as tiles of which one is chosen: kind, layer and head stand in the address, as in the app.
 
-/** @typedef {import("../../../sheets/types.js").Part} Part */
+/** @typedef {import("../../types.js").Part} Part */
 /** @typedef {import("../../../pages/tiles.js").Pixels} Pixels */
 /** @typedef {{kind: string, layer: number, head: number}} Place  of a head */
 
@@ -9,7 +9,7 @@ const MOST = 255; // a layer, or a head: another view may have more of them
 
 /**
  * The head of an address; the default one where it has none, and where this view has no such head.
- * @param {import("../../../sheets/reader.js").Reader} reader
+ * @param {import("../../reader.js").Reader} reader
  * @param {Record<string, ArrayLike<ArrayLike<unknown>>>} heads  by kind, layer and head; "" where there is one kind
  * @param {Place} usual
  * @returns {Place}

@@ -2,7 +2,7 @@
 
 import { formatNumber, numberMarks } from "../../../recording/text/sentences.js";
 
-/** @typedef {import("../../sheets.js").Given} Given */
+/** @typedef {import("../../../site/sheets.js").Given} Given */
 /** @typedef {{values: number[][], texts: string[][]}} Numbers  of heads by layer, and how they are written in English */
 /** @typedef {[name: string, about: string, code: string, mark: string]} HeadName  about: with its role */
 /** @typedef {[kind: string, layer: number, head: number]} Place */
@@ -61,7 +61,7 @@ function cellsOf(heads, { view, measure, sort, kinds }, { told, language }) {
  * @param {Coloured} coloured
  * @param {Place} chosen
  * @param {Given} given
- * @returns {{board: import("../../../sheets/types.js").Board, note: string}}
+ * @returns {{board: import("../../types.js").Board, note: string}}
  */
 export function boardOf(heads, coloured, chosen, given) {
   const { view, measure, kinds } = coloured;
