@@ -21,15 +21,17 @@ from model.measures import atlas
 from model.measures.corpus import index
 from model.measures.heads import text_roles
 from model.storage.checkpoint import available
+from tests.support.made_sheets import made_sheets
 from tests.support.messages import unpack
 from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model_of, theirs
+from viz.pages.atlas import over_texts, text_atlas
 from viz.stage.alone import stage
 from viz.stage.words import label
 from viz.text.roles import role_name
-from viz.ui.models import measured_texts, text_atlas
+from viz.ui.models import measured_texts
 from viz.views import cached, model_shelf
 from viz.views.cached import Request
 from viz.views.results import heads_results, patching_results
@@ -331,7 +333,8 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
     screen.measure_all(at)
     assert not at.warning
     numbers = atlas.measure(reader, texts, 2)["kinds"][kind]
-    at = at.segmented_control(key="part").set_value("strongest").run()
+    if screen.sheet(at):  # there is an index
+        at = screen.leave_sheet(at, part="strongest")
     for measure in ("induction", "first") if name == "gpt2" else ("sharpness", "first"):
         at.selectbox(key="atlas-colour").set_value(measure).run()
         board = screen.figure(at, "role-board")["data"][0]
@@ -351,13 +354,14 @@ def test_the_heads_of_an_opened_model_are_measured_over_a_file(
     assert not at.warning
     report = index.measure(load_model(folders["gpt2"]), [text for text in texts if text])
     expected = index.numbers_of_heads(report)["decoder_self"]
-    for measure, code in (("unexplained", "unexplained"), ("idle", "idle"), ("rule first token", "rule first token")):
-        at.selectbox(key="texts-colour").set_value(code).run()
-        board = screen.figure(at, "role-board")["data"][0]
-        np.testing.assert_allclose(screen.values(board["z"]), expected[measure], atol=1e-6)
-    for part in ("fails", "numbers", "pairs", "points", "idea"):
-        at.segmented_control(key="over-texts").set_value(part).run()
-        assert not at.exception and not at.warning, part
+    message = screen.sheet(at)
+    measures = ("unexplained", "idle", "rule first token")
+    boards = [{"texts-colour": measure} for measure in measures]
+    views = [{"over-texts": part} for part in ("fails", "numbers", "pairs", "points", "idea")]
+    made = made_sheets(over_texts, message["told"], [*boards, *views], message["asks"])
+    for measure, of_measure in zip(measures, made):
+        np.testing.assert_allclose(of_measure["left"][0]["values"], expected[measure], atol=1e-6)
+    assert not any(of_view.get("problem") or of_view["missed"] for of_view in made)
 
 
 def test_a_model_that_gets_no_index_says_why(shelf: model_shelf.Shelf) -> None:
@@ -377,7 +381,8 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     screen.measure_all(at)
-    at = at.segmented_control(key="part").set_value("strongest").run()
+    if screen.sheet(at):  # there is an index
+        at = screen.leave_sheet(at, part="strongest")
     at.selectbox(key="layer").set_value(1).run()
     at.selectbox(key="head").set_value(2).run()
     measures = atlas.measure(load_model(folders["gpt2"]), texts, 2)
@@ -424,7 +429,8 @@ def test_a_language_model_of_this_project_has_an_atlas_too(shelf: model_shelf.Sh
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     screen.measure_all(at)
     numbers = atlas.measure(writer, texts, 2)["kinds"]["decoder_self"]
-    at = at.segmented_control(key="part").set_value("strongest").run()
+    if screen.sheet(at):  # there is an index
+        at = screen.leave_sheet(at, part="strongest")
     for measure in ("induction", "previous"):
         at.selectbox(key="atlas-colour").set_value(measure).run()
         board = screen.figure(at, "role-board")["data"][0]

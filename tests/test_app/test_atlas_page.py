@@ -18,11 +18,10 @@ from model import load_translator
 from model.analysis import head_roles
 from model.interventions.edits import Edits, Head
 from model.measures import agreement, atlas, contribution, reports
-from model.measures.corpus import edges, index, points
 from model.measures.heads import translators
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.support.repeated import first_quick
-from tests.test_app.conftest import CARD, SENTENCES, save_tiny
+from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import (
     charts,
     choose,
@@ -31,13 +30,11 @@ from tests.test_app.screen import (
     figure,
     framed,
     links,
-    measure_all,
     message,
     open_page,
     page_text,
     stages,
     values,
-    warnings,
     weights,
 )
 from tests.test_app.screen import head as shown_head
@@ -374,123 +371,3 @@ def test_a_sentence_that_cannot_be_read_keeps_the_last_result():
     at = at.text_input(key="text").set_value("  ").run()
     assert not at.exception and "There is nothing to translate" in at.warning[0].value
     assert charts(at)
-
-
-class TestManyTexts:
-    @pytest.fixture
-    def over_texts(self, tmp_path, monkeypatch):
-        """A folder with the tiny checkpoint and an index of it; the index."""
-        folder = save_tiny(tmp_path / "en-de")
-        monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-        made = index.CorpusIndex(load_translator(str(folder)), PAIRS, 1)
-        made.read_all()
-        about = {"command": "python -m model atlas --corpus", "credit": "somebody, CC0; trained on"}
-        reports.write(folder / index.FILE, about | made.report())
-        edges.write(edges.beside(folder / index.FILE), made.edges())
-        return index.read(folder)
-
-    def test_it_opens_with_what_rules_do_not_explain_and_rows_that_lead_to_the_stage(self, over_texts):
-        at = open_page(PAGE, kind="cross", layer="1", head="2")
-        assert_whole(at)
-        numbers = index.numbers_of_heads(over_texts)
-        expected = np.concatenate([numbers[kind]["unexplained"] for kind in KINDS])
-        np.testing.assert_allclose(z(at, "role-board"), expected, atol=1e-6)
-        text, row, *_ = over_texts["kinds"]["cross"]["top"][1][2][0]
-        address = next(target for name, target in links(at).items() if name.startswith("most active"))
-        query = dict(parse_qsl(address.partition("?")[2]))
-        assert [query.get("text", view.EXAMPLE), query["reference"]] == over_texts["texts"][text]
-        assert (query["kind"], query["layer"], query["head"], query["pin"]) == ("cross", "1", "2", f"t{row}")
-        of_none = {"texts-colour": "rule same word", "texts-sort": "rule heads together"}
-        without = open_page(PAGE, **of_none)  # of self-attention, and of cross-attention
-        assert not without.exception and "No kind of attention has both" in without.info[-1].value
-        for part in ("fails", "pairs"):
-            assert_whole(choose(at, **{"over-texts": part}))
-
-    @pytest.mark.parametrize("kind", first_quick(list(KINDS)))
-    def test_histograms_mark_where_the_rows_of_the_sentence_fall(self, over_texts, recorded, kind):
-        at = open_page(PAGE, kind=kind, layer="1", head="2", **{"over-texts": "numbers"})
-        assert_whole(at)
-        result = recorded.translate(EXAMPLE)
-        here = index.measure(recorded, [(result.source, result.text)])["kinds"][kind]
-        for name in ("largest", "spread"):
-            _, marks = figure(at, f"corpus-{name}")["data"]
-            np.testing.assert_array_equal(values(marks["x"]), np.flatnonzero(here[name][1][2]))
-            assert [text.count(",") + 1 for text in marks["text"]] == [n for n in here[name][1][2] if n]
-        _, marks = figure(at, "corpus-activity")["data"]
-        wanted = np.flatnonzero(here["activity"][1][2])
-        bins = figure(at, "corpus-activity")["layout"]["xaxis"]["ticktext"]
-        scale = over_texts["bins"]["activity"]
-        names = [f"{10 ** (scale['from'] + place / scale['per_decade']):.2g}" for place in wanted]
-        assert [bins[place] for place in values(marks["x"])] == names
-        assert sum(text.count(",") + 1 for text in marks["text"]) == here["rows"]
-
-    def test_a_file_of_pairs_takes_the_place_of_the_index_and_goes_again(self, over_texts):
-        at = open_page(PAGE)
-        before = z(at, "role-board")
-        lines = "".join(f"{source}\t{target}\tCC BY\n" for source, target in [*PAIRS, *PAIRS[::-1]])
-        self.upload(at, "mine.tsv", lines.encode())
-        measure_all(at)
-        assert_whole(at)
-        numbers = index.numbers_of_heads(index.measure(load_translator(), [*PAIRS, *PAIRS[::-1]]))
-        expected = np.concatenate([numbers[kind]["unexplained"] for kind in KINDS])
-        np.testing.assert_allclose(z(at, "role-board"), expected, atol=1e-6)
-        assert "mine.tsv" in page_text(at)
-        at.button(key="forget-texts").click().run()
-        assert_whole(at)
-        np.testing.assert_array_equal(z(at, "role-board"), before)
-
-    def test_texts_of_an_index_that_ships_are_for_other_models_in_their_direction(self, over_texts, tmp_path):
-        save_tiny(tmp_path / "other", CARD | {"source": "de", "target": "en"})
-        at = open_page(PAGE, model="other", part="texts")
-        assert_whole(at)
-        measure_all(at)
-        numbers = index.numbers_of_heads(index.measure(load_translator("other"), [pair[::-1] for pair in PAIRS]))
-        expected = np.concatenate([numbers[kind]["unexplained"] for kind in KINDS])
-        np.testing.assert_allclose(z(at, "role-board"), expected, atol=1e-6)
-        assert "somebody, CC0" in page_text(at)
-
-    def upload(self, at, name: str, content: bytes):
-        at.file_uploader(key="atlas-file").set_value((name, content, "text/plain")).run()
-
-    def test_without_an_index_hostile_files_get_a_sentence_each_and_pairs_are_measured(self):
-        at = open_page(PAGE, part="texts")
-        assert_whole(at)
-        assert at.code[0].value.startswith("python -m model atlas --corpus --checkpoint en-de")
-        for name, content, sentence in (
-            ("<b>x</b>.tsv", b"", "The file holds no text."),
-            ("x.tsv", b"A dog.\tEin Hund.\nno tab\n", "Line 2 is not a pair: a text and its translation"),
-            ("x.npz", b"PK\x03\x04\x00\x00", "The file is not text in UTF-8."),
-            ("x.gz", b"\x1f\x8b\x00", "The compressed file is damaged."),
-        ):
-            self.upload(at, name, content)
-            (warning,) = warnings(at)
-            assert warning.startswith(f"{name}: {sentence}") and at.button(key="measure-heads").disabled
-            assert not at.exception
-        self.upload(at, "long.tsv", f"{'a ' * 9000}\tEin Hund.\n".encode())  # which the model cannot read
-        measure_all(at)
-        assert len(at.warning) == 1
-
-    def test_an_idea_stands_in_the_address(self, over_texts):
-        at = open_page(PAGE, **{"over-texts": "idea", "idea-relation": "aligned", "kind": "cross"})
-        assert_whole(at)
-        assert any("precision" in frame.value for frame in at.dataframe)
-        at = open_page(PAGE, **{"over-texts": "idea", "idea-query": "expression", "idea-query-expression": "(x+"})
-        assert "Not a regular expression" in at.warning[0].value and not at.exception
-
-    def test_points_open_their_text_and_the_lines_beside_them_draw_the_same(self, over_texts):
-        at = open_page(PAGE, **{"over-texts": "points", "points-colour": "rule"}, kind="cross", layer="1", head="2")
-        assert_whole(at)
-        drawn = figure(at, "corpus-points")["data"]
-        number = drawn[-1]["customdata"][0][0]
-        of_head = points.read_head(load_translator(), over_texts["texts"], Head("cross", 1, 2))["outputs"]
-        assert sum(len(cloud["customdata"]) for cloud in drawn) == len(of_head.places)
-        at = click_marker(at, "corpus-points", number)
-        assert_whole(at)
-        address = next(target for name, target in links(at).items() if name.endswith("on the stage"))
-        query = dict(parse_qsl(address.partition("?")[2]))
-        text = over_texts["texts"][of_head.texts[number]]
-        assert [query.get("text", view.EXAMPLE), query["reference"]] == text
-        assert (query["kind"], query["pin"]) == ("cross", f"t{of_head.places[number]}")
-        at = choose(at, **{"points-of": "keys"})
-        assert_whole(at)
-        assert "no rule" not in [cloud["name"] for cloud in figure(at, "corpus-points")["data"]]

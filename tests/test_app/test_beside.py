@@ -22,6 +22,7 @@ from tests.test_app.systems import save_comparison
 from tests.test_app.test_open_page import WHOLE
 from viz.figures import Figure
 from viz.figures.figure import titled
+from viz.pages.atlas import over_texts
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.pages.positions import contents as positions
 from viz.pages.training import contents as training
@@ -239,19 +240,19 @@ def test_atlas(offered, elsewhere, query, expected):
     check(screen.open_page("atlas.py", text=SENTENCE, **query), offered, expected)
 
 
-HISTOGRAMS = [f"corpus-{name}" for name in ("activity", "distance", "largest", "spread")]
-
-
-def test_many_texts(offered, elsewhere):
+def test_many_texts(monkeypatch, elsewhere):
     translator = load_translator(str(save_tiny(elsewhere / "en-de")))
     pairs = [("A man", "Ein Mann"), ("The animal's street", "Die Straße"), ("Two dogs.", "Zwei Hunde.")]
     data = {"command": "python -m model atlas --corpus", "credit": ""} | index.measure(translator, pairs)
     reports.write(translator.folder / index.FILE, data)
-    check(screen.open_page("atlas.py", text=SENTENCE, **{"over-texts": "numbers"}), offered, *HISTOGRAMS)
-    assert not screen.open_page("atlas.py", text=SENTENCE, **{"over-texts": "points"}).exception
-    figure, about = offered["corpus-points"]
-    clouds = run(about.code).data  # without what a pointer is told
-    for cloud, drawn in zip(clouds, figure.data, strict=True):
+    monkeypatch.setattr(go.Figure, "show", lambda figure: None)
+    asks = screen.sheet(screen.open_page("atlas.py", text=SENTENCE))["asks"]
+    for sort in ("place", "idle"):
+        for name, plot in over_texts.plots({**asks, "texts-sort": sort, "over-texts": "numbers"}).items():
+            assert run(plot.code) == plot.figure, name
+    plot = over_texts.plots({**asks, "over-texts": "points"})["corpus-points"]
+    clouds = run(plot.code).data  # without what a pointer is told
+    for cloud, drawn in zip(clouds, plot.figure.data, strict=True):
         np.testing.assert_array_equal([cloud.x, cloud.y], [drawn.x, drawn.y])
 
 

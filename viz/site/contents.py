@@ -22,12 +22,14 @@ from viz.stage.payload import inside
 from viz.stage.payload import message as stage_message
 from viz.stage.payload.effects import statistics_payload
 from viz.stage.payload.roles import heads_of
+from viz.text import errors
 from viz.text.language import LANGUAGES, using
 from viz.text.roles import rules_of
 from viz.text.words import EXAMPLES
 from viz.views.view import BEAM, EXAMPLE
 
 FOLDERS = ("engine", "lessons", "pages", "plot", "recording", "sheets", "site", "stage")
+PROBLEMS = ("engine", "sheets", "site")  # whose modules say what a visitor did wrong
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
@@ -140,7 +142,7 @@ def settings(models: Sequence[Model], text: str = EXAMPLE, beam: int = BEAM) -> 
     for language in LANGUAGES:
         with using(language):
             catalogues[language] = words.catalogue()
-            problems[language] = words.problems(path for folder in ("engine", "site") for path in _modules_of(folder))
+            problems[language] = errors.said_in(path for folder in PROBLEMS for path in _modules_of(folder))
     return {
         "languages": LANGUAGES,
         "words": catalogues,

@@ -1,13 +1,11 @@
 """What a page without a server says beside the stage, by name."""
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from model.experiments.text_pairs import PAIRS
 from viz.stage import words as stage_words
-from viz.text import language
-from viz.text.language import ENGLISH, message, messages, say
+from viz.text.language import message, messages, say
 from viz.text.words import BEAMS, EXAMPLES, LANGUAGES
 
 WORDS = messages(
@@ -129,12 +127,3 @@ def catalogue() -> dict[str, Mapping[str, Any]]:
         "stage": stage_words.forms(),
         "page": {name: say(text) for name, text in names.items()},
     }
-
-
-def problems(modules: Iterable[Path]) -> dict[str, str]:
-    """What JavaScript says as a problem, by the English sentence, in the language of here; in English nothing."""
-    if language.current() == ENGLISH:
-        return {}
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in modules)
-    translated = language.catalogue(language.current())
-    return {text: translation for text, translation in translated.items() if f'"{text}"' in sources}

@@ -1,7 +1,11 @@
 """Errors as sentences of the page, in the visitor's language."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 from model.results.translation import KINDS
 from model.text.errors import Phrase
+from viz.text import language
 from viz.text.language import say
 
 
@@ -27,3 +31,12 @@ def text_of(phrase: Phrase) -> str:
     """The phrase of an error in the language of the page."""
     values = {name: text_of(value) if isinstance(value, Phrase) else value for name, value in phrase.values.items()}
     return say(phrase.template, **values)
+
+
+def said_in(modules: Iterable[Path]) -> dict[str, str]:
+    """What JavaScript says as a problem, by the English sentence, in the language of here; in English nothing."""
+    if language.current() == language.ENGLISH:
+        return {}
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in modules)
+    translated = language.catalogue(language.current())
+    return {text: translation for text, translation in translated.items() if f'"{text}"' in sources}

@@ -294,7 +294,7 @@ def default_model() -> str | None:
 
 
 def show_translation(
-    places: frame.Places, show: Callable[[cached.Result, Request], None], asks_model: bool = True
+    places: frame.Top, show: Callable[[cached.Result, Request], None], asks_model: bool = True
 ) -> None:
     """Ask for a sentence in the row of the question, and show what is to be shown of its translation.
 

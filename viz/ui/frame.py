@@ -47,11 +47,18 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where the parts of a page go; each is a container that may be filled in any order."""
+class Top:
+    """The frame of a page, and where its question and warnings go; each may be filled in any order."""
 
+    box: DeltaGenerator
     question: DeltaGenerator
-    notes: DeltaGenerator  # warnings
+    notes: DeltaGenerator
+
+
+@dataclass(frozen=True)
+class Places(Top):
+    """Where the parts of a page go."""
+
     answer: DeltaGenerator
     left_controls: DeltaGenerator
     left: DeltaGenerator
@@ -66,9 +73,21 @@ def opening(title: str) -> None:
 
 def places(left: int = 38) -> Places:
     """Lay out the frame; `left`: per cent of the width that the left side has."""
-    with st.container(key="frame"):
+    return sides(top(), left)
+
+
+def top() -> Top:
+    """Lay out the frame with what stands above the answer; the rest is drawn into its box."""
+    box = st.container(key="frame")
+    with box:
         question = st.container(horizontal=True, gap="small", vertical_alignment="center", key="frame-question")
         notes = st.container(key="frame-notes")
+    return Top(box, question, notes)
+
+
+def sides(above: Top, left: int = 38) -> Places:
+    """Lay out the answer and both sides below what stands above; `left` as in `places`."""
+    with above.box:
         answer = st.container(key="frame-answer")
         with st.container(key="frame-sides"):
             small, large = st.columns([left, 100 - left], gap="medium")
@@ -78,7 +97,7 @@ def places(left: int = 38) -> Places:
         with large, st.container(key="frame-right"):
             right_controls = controls("right")
             right_side = st.container(key="frame-large")
-    return Places(question, notes, answer, left_controls, left_side, right_controls, right_side)
+    return Places(above.box, above.question, above.notes, answer, left_controls, left_side, right_controls, right_side)
 
 
 def controls(name: str) -> DeltaGenerator:
@@ -139,7 +158,6 @@ def pictures(
     bar: bool = True,
     fills: bool = True,
     below: int = 0,
-    share: float = 1.0,
     least: int = LEAST,
 ) -> None:
     """Draw figures beside each other, equally high, down to the window's lower edge.
@@ -150,7 +168,6 @@ def pictures(
         is_map: columns are named above, else the figure keeps its axes.
         fills: reach the lower edge, else as high as they are.
         below: pixels that are left free under the pictures, besides one sentence.
-        share: of what is left then, which they take where others stand under them.
         least: pixels that they are high in a low window.
     """
     for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
@@ -159,7 +176,7 @@ def pictures(
             title_row(plot, key, titles.get(key, (plot.title,)))
             if is_map:
                 figure = framed(figure.copy(), bar=bar)  # it may be drawn again
-            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, share) if fills else None)
+            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, 1.0) if fills else None)
 
 
 def title_row(plot: Plot, key: str, title: tuple[str, ...]) -> None:

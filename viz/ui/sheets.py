@@ -1,10 +1,10 @@
 """Pages that a browser draws from data (viz/web/sheets), in the app and on the site: what the app adds to them.
 
-The page is a module that says what browsers are told, gives them files and knows its pictures (`Sheet`).
+The page is a module that gives browsers files and knows its pictures (`Sheet`).
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Protocol
 
@@ -38,10 +38,6 @@ class Sheet(Protocol):
         """Its address, below that of the app."""
         ...
 
-    def told(self) -> dict[str, Any]:
-        """What the page says and what it is made of at once, in the language of here."""
-        ...
-
     def file(self, name: str, asked: Mapping[str, str], /) -> bytes:
         """What is fetched when it is needed; a ValueError where it cannot be made, a KeyError where there is none."""
         ...
@@ -60,6 +56,7 @@ def show(
     page: Sheet,
     told: dict[str, Any],
     leaves: Mapping[str, list[str]] = {},
+    keeps: Sequence[str] = (),
     begins: Mapping[str, str | None] = {},
     asks: Mapping[str, str] = {},
     on_typed: Callable[[dict[str, str]], None] = lambda _: None,
@@ -70,6 +67,7 @@ def show(
         told: what the page is told.
         leaves: codes by parameter of what Streamlit draws itself, as `viz.ui.controls` choose it; a visitor who chooses
             one of them finds it in the session, and the page runs again.
+        keeps: parameters of controls that Streamlit has where it draws; then they begin with those of the address.
         begins: parameters that the session keeps, too, as it has them when a visitor comes, and later as the address
             has them; None is a default.
         asks: parameters with which the browser asks for files and pictures, besides those of the address.
@@ -78,7 +76,7 @@ def show(
     """
     language = current()
     chosen = {name: code(st.session_state[name]) for name in leaves if name in st.session_state}
-    widgets.note_codes({**chosen, **begins})
+    widgets.note_codes({**chosen, **begins, **{name: st.query_params.get(name) for name in keeps}})
     parameters = chosen | {name: value for name, value in begins.items() if value and name not in st.query_params}
     message: dict[str, Any] = {
         "name": page.NAME,
@@ -96,9 +94,15 @@ def show(
 
     def leave() -> None:
         parameters = st.session_state[key].get("left")
+        if not isinstance(parameters, dict):
+            return
         for name, codes in leaves.items():
-            if isinstance(parameters, dict) and parameters.get(name) in codes:
+            if parameters.get(name) in codes:
                 st.session_state[name] = parameters[name]
+        for name in keeps:
+            st.session_state.pop(name, None)
+            if name in parameters:
+                st.query_params[name] = str(parameters[name])
 
     def pass_typed() -> None:
         typed = st.session_state[key].get("typed")

@@ -209,7 +209,7 @@ def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
     expect(page.get_by_test_id("stage-fold")).to_be_visible()
 
 
-ABOVE_THE_FOLD = "part => document.querySelector(part).getBoundingClientRect().bottom <= innerHeight"
+ABOVE_THE_FOLD = "part => document.querySelector(part)?.getBoundingClientRect().bottom <= innerHeight"
 
 
 def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page, shipped_server, guard, tmp_path):
@@ -218,23 +218,23 @@ def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page
     resize(page, 1280, 720)
     rows = page.locator(".hl-rows li")
     expect(rows).to_have_count(11)  # the most active, and one of every tenth
-    for part in (page.locator(".st-key-role-board"), page.locator(".hl-share-bar").last, rows.nth(2)):
+    for part in (page.locator(".hl-sheet-board"), page.locator(".hl-share-bar").last, rows.nth(2)):
         box = part.bounding_box()
         assert box and box["y"] + box["height"] <= 720  # nothing scrolls before one has seen what the head does
     first = rows.first.inner_text()
     page.get_by_role("button", name="Draw others").click()
     expect(rows.first).not_to_have_text(first, use_inner_text=True)
-    choose(page, "Test an idea")
+    page.get_by_role("tab", name="Test an idea").click()
     expect(rows.get_by_role("link", name="fits", exact=True).first).to_be_visible()
-    parts = {"Distributions": ["activity", "distance", "largest", "spread"], "Points": ["points"]}
-    for part, keys in parts.items():
-        choose(page, part)
-        for key in keys:
-            expect(plot(page, f"corpus-{key}")).to_be_visible()
-        page.wait_for_function(ABOVE_THE_FOLD, arg=f".st-key-corpus-{keys[0]} .js-plotly-plot")
-    page.locator(".st-key-corpus-points .point").nth(40).click(force=True)
+    page.get_by_role("tab", name="Distributions").click()
+    expect(page.locator(".hl-histogram")).to_have_count(4)
+    expect(page.locator(".hl-histogram .hl-row-mark").first).to_be_visible()  # the rows of the sentence
+    page.wait_for_function(ABOVE_THE_FOLD, arg=".hl-histograms")
+    page.get_by_role("tab", name="Points").click()
+    page.wait_for_function(ABOVE_THE_FOLD, arg=".hl-sheet-right .js-plotly-plot")
+    page.locator(".hl-sheet-right .point").nth(40).click(force=True)
     expect(rows).to_have_count(1)
-    assert_it_fits(page, "corpus-points")
+    assert_nothing_sticks_out(page)
     rows.get_by_role("link").click()
     expect(page.get_by_test_id("stage-map").first).to_be_visible()
     assert "reference=" in page.url and "pin=t" in page.url
@@ -245,6 +245,8 @@ def test_many_texts_of_the_atlas_say_what_a_head_does_and_lead_to_the_stage(page
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name="Measure all heads").click()
     expect(page.locator(".hl-answer-note")).to_contain_text("40 texts")
+    page.get_by_test_id("control-part").locator("select").select_option(label="All heads")
+    expect(page.get_by_test_id("stage-map").first).to_be_visible()
 
 
 @pytest.mark.long

@@ -50,7 +50,7 @@ def test_heads_of_a_board_are_chosen_with_the_mouse_and_with_arrow_keys_and_the_
     assert page.evaluate(f"document.querySelector('{BOARD}').mine")
     for path in ("pitfalls", "models"):
         page.goto(f"{app_server}/{path}")
-        expect(page.locator(".hl-figure .main-svg").first).to_be_visible()
+        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     assert not [url for url in urls if "PlotlyChart" in url], "Streamlit's own copy of Plotly"
     assert any("plotly.min.js" in url for url in urls)
 

@@ -35,7 +35,7 @@ for (const { language, parameters } of JSON.parse(readFileSync(addresses, "utf8"
     ...{ told, language, file: async (/** @type {string} */ name) => read(name) },
     say: (name, values = {}) => fill(told.words[name] ?? name, values, language),
     settings: /** @type {any} */ ({ models: [{ name: "en-de" }] }),
-    speech: /** @type {any} */ ({ problem: (/** @type {Error} */ { message }) => message }),
+    problemOf: (error) => /** @type {Error} */ (error).message,
     link: (page, query) => `#${new URLSearchParams({ page, ...query })}`,
   };
   const sheet = await atlas(reader, /** @type {any} */ (given));

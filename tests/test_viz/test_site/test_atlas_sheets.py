@@ -1,4 +1,4 @@
-"""The Head atlas of the site says and shows of every head and every board what the app's page does."""
+"""The Head atlas of the site says and shows of every head and every board what Python does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from viz.pages.atlas import contents, idea_file
 from viz.stage.payload import head_card, head_rows, held_out
 from viz.stage.payload.packing import pack
 from viz.text.language import LANGUAGES, say, using
-from viz.ui.models import corpus_card, corpus_rows
 from viz.views.results import corpus_results, head_boards, heads_results
 
 SCRIPT = "tests/test_viz/test_site/atlas_sheets.js"
@@ -72,23 +71,19 @@ def part(sheet: dict[str, Any], kind: str, side: str = "right") -> dict[str, Any
     return next(part for part in sheet[side] if part["type"] == kind)
 
 
-def html_of(rows: list[dict[str, Any]]) -> str:
-    """Rows of a sheet as the app draws them."""
-    items = []
-    for row in rows:
-        pieces = [(piece, None, 0) if isinstance(piece, str) else (*piece, 0)[:3] for piece in row["pieces"]]
-        query = dict(parse_qsl(row["href"][1:]))
-        page = query.pop("page")
-        described = [head_rows.Piece(text, weight, bool(is_query)) for text, weight, is_query in pieces]
-        items.append(
-            corpus_rows.of_row(row["label"], head_rows.TextRow(described, page.replace("translate", ""), query))
-        )
-    return corpus_rows.list_html(items)
+def drawn_row(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a sheet as `contents.row_payload` describes it."""
+    query = dict(parse_qsl(row["href"][1:]))
+    page = query.pop("page").replace("translate", "")
+    return {"page": page, "query": query, "pieces": row["pieces"]}
 
 
-def test_a_head_is_described_as_in_the_app(sheets, monkeypatch) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(corpus_card.st, "html", shown.append)
+def payload(row: head_rows.TextRow) -> dict[str, Any]:
+    """What a browser is told of a row, as JSON has it."""
+    return json.loads(json.dumps(contents.row_payload(row)))
+
+
+def test_a_head_is_described_as_python_does(sheets) -> None:
     corpus = corpus_results.corpus_of(MODEL)
     views = [("tenths", "0"), ("fails", "1"), ("pairs", "0"), ("numbers", "0")]
     cases = [(language, head, view, draw) for language in LANGUAGES for head in HEADS for view, draw in views]
@@ -100,15 +95,14 @@ def test_a_head_is_described_as_in_the_app(sheets, monkeypatch) -> None:
         with using(language):
             name = heads_results.name_of(head.kind, head.layer, head.head)
             assert (sheet["answer"], sheet["below"]) == head_card.answer(corpus, head, name)
-            bars = head_card.bars(corpus, head)
-            assert part(sheet, "shares")["bars"] == [
-                {**vars(bar), "shares": [{**vars(share), "ink": share.ink} for share in bar.shares]} for bar in bars
-            ]
             if view in ("tenths", "fails"):
-                shown.clear()
+                assert part(sheet, "shares")["bars"] == [
+                    {**vars(bar), "shares": [{**vars(share), "ink": share.ink} for share in bar.shares]}
+                    for bar in head_card.bars(corpus, head)
+                ]
                 groups = head_rows.tenths(corpus, head) if view == "tenths" else head_rows.failures(corpus, head)
-                corpus_card.show_rows(groups, int(draw))
-                assert [html_of(part(sheet, "rows")["rows"])] == shown
+                drawn = [(row["label"], drawn_row(row)) for row in part(sheet, "rows")["rows"]]
+                assert drawn == [(label, payload(row)) for label, row in (group.drawn(int(draw)) for group in groups)]
             elif view == "pairs":
                 table = head_card.pairs(corpus, head)
                 assert (part(sheet, "table")["head"], part(sheet, "table")["rows"]) == (table.columns, table.rows)
@@ -121,7 +115,7 @@ def test_a_head_is_described_as_in_the_app(sheets, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("view", ["texts", "board"])
-def test_boards_are_those_of_the_app(sheets, view: str) -> None:
+def test_boards_are_those_of_python(sheets, view: str) -> None:
     """By every measure, sorted by every one, in all languages."""
     corpus = corpus_results.corpus_of(MODEL)
     report = heads_results.report(MODEL)
@@ -242,7 +236,7 @@ def test_rows_of_an_idea_are_those_of_the_index_and_wrong_ideas_get_a_sentence(s
         described = [
             head_rows.text_row(corpus, HEADS[0], (query["text"], query["reference"]), place, {key: 1.0}) for key in keys
         ]
-        assert html_of([row]) in [corpus_rows.list_html([corpus_rows.of_row(row["label"], each)]) for each in described]
+        assert drawn_row(row) in list(map(payload, described))
     assert "regular expression" in broken["sheet"]["warning"]
     assert broken["sheet"]["answer"]
 

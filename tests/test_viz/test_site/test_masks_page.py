@@ -19,7 +19,7 @@ from viz.figures.framed import plain_token
 from viz.figures.labels import spell_bytes
 from viz.pages.masks import captions, contents, measurements
 from viz.pages.masks.compared import Choices, Compared, head_of, of_batch
-from viz.site import words as site_words
+from viz.site import words
 from viz.stage import files as stage_files
 from viz.text import errors
 from viz.text.language import using
@@ -59,8 +59,8 @@ def visit(tmp_path: Path, language: str, states: list[dict[str, str]]) -> list[d
         (tmp_path / name).write_bytes(content)
     with using(language):
         told = contents.told()
-        problems = site_words.problems(sorted((stage_files.WEB / "engine").rglob("*.js")))
-        page = site_words.catalogue()["page"]
+        problems = errors.said_in(sorted((stage_files.WEB / "engine").rglob("*.js")))
+        page = words.catalogue()["page"]
     settings = {
         "languages": {language: language},
         "problems": {language: problems},

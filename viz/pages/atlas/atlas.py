@@ -11,13 +11,13 @@ from model.interventions.edits import Head
 from model.measures.heads.translators import SOMETIMES
 from model.results.translation import KINDS
 from model.storage.checkpoint import available
-from viz.pages.atlas import alignment, card, contributions
+from viz.pages.atlas import alignment, card, contributions, text_atlas, text_index
 from viz.stage.payload import held_out as held_out_card
 from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
-from viz.ui.models import corpus_card, heads_roles, heads_together, measured_texts, text_atlas
+from viz.ui.models import heads_roles, heads_together, measured_texts
 from viz.views import cached, model_shelf, recipes, view
 from viz.views.results import corpus_results, head_boards, heads_results
 from viz.views.results.heads_results import Source
@@ -35,17 +35,26 @@ VIEWS = messages(
 )
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 OLD_MODEL = "atlas-model"  # what addresses called a model that reads texts, before they called it as other pages do
+INDEX_COMMAND = "python -m model atlas --corpus --checkpoint {name} --data FILE --sentences 5000"
 UNDER = 98  # pixels of the choice of a head, and of what opens beside it
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 
 
-def show(places: frame.Places, part: str, result: cached.Result, request: cached.Request) -> None:
+def show(above: frame.Top, part: str, result: cached.Result, request: cached.Request) -> None:
     """Draw all heads at the left, and the chosen one, or what was measured of all, at the right."""
+    if part == "texts" and show_over_texts(above, result, request.model):
+        return
+    places = frame.sides(above)
+    with places.right_controls:
+        controls.choose(say("Show"), VIEWS, "part", first_part(request.model), label_visibility="collapsed")
+    if part == "texts":
+        offer_index(places, request.model)
+        return
     report = None
     with places.notes:
         try:
             report = heads_results.report(request.model)
-            if report is None and part != "texts":
+            if report is None:
                 line = say(
                     "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
                     command=alignment.COMMAND.format(name=request.model),
@@ -53,9 +62,6 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
                 st.info(line)
         except ValueError as error:
             shared.warn(errors.sentence(error))
-    if part == "texts":
-        show_texts(places, result, request, report)
-        return
     with places.left:
         board, choice = st.container(), st.container()
         beside = st.container(horizontal=True, gap="small", key="atlas-beside")
@@ -102,46 +108,34 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
             st.code(report["command"], language="bash", wrap_lines=True)
 
 
-def show_texts(places: frame.Places, result: cached.Result, request: cached.Request, atlas: dict | None) -> None:
-    """All heads by what they do over thousands of texts, and one of them."""
+def show_over_texts(above: frame.Top, result: cached.Result, model: str) -> bool:
+    """All heads by what they do over thousands of texts, drawn by a browser; whether there is an index of them."""
     measured_texts.take_up()
-    with places.notes:
+    with above.notes:
         measured_texts.show_progress()
-    measured = measured_texts.report_of(request.model)
-    try:
-        corpus = measured.corpus if measured else corpus_results.corpus_of(request.model)
-    except ValueError as error:
-        with places.notes:
+        try:
+            corpus = measured_texts.corpus_of(model)
+        except ValueError as error:
             shared.warn(errors.sentence(error))
-        corpus = None
+            corpus = None
     if corpus is None:
-        with places.answer:
-            line = say("Measure its heads here over pairs of texts, or over a file by the command below.")
-            frame.answer(say("This checkpoint has no index over many texts yet."), line)
-        with places.right:
-            measured_texts.offer_measuring(request.model, measured_texts.ask_texts(request.model))
-            st.code(corpus_card.COMMAND.format(name=request.model), "bash", wrap_lines=True)
-        return
-    with places.left:
-        board, choice = st.container(), st.container()
-        with shared.row(gap="small", key="corpus-about"):
-            corpus_card.show_about(corpus)
-            with st.popover(say("Your own texts"), type="tertiary", key="atlas-texts"):
-                measured_texts.offer_measuring(request.model, measured_texts.ask_texts(request.model))
-                measured_texts.offer_shipped(request.model)
-    with choice:
-        first = best_aligner(atlas) if atlas else (0, 0)
-        head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
-    origin = Origin(request.model, "") if measured else recipes.origin(request)
-    roles = heads_results.of_report(atlas) if atlas else None
-    with places.left_controls:
-        measure, order = corpus_card.choose_measure(corpus)
-    with board:
-        corpus_card.show_board(corpus, measure, order, head, roles, origin, UNDER)
+        return False
+    with above.question, st.popover(say("Your own texts"), key="atlas-texts", width=160):
+        measured_texts.offer_measuring(model, measured_texts.ask_texts(model))
+        measured_texts.offer_shipped(model)
+    with above.box:
+        text_index.show(corpus, VIEWS, (result.source, result.text))
+    return True
+
+
+def offer_index(places: frame.Places, model: str) -> None:
+    """What can be done where there is no index over many texts."""
     with places.answer:
-        corpus_card.answer(corpus, head, heads_results.name_of(head.kind, head.layer, head.head))
+        line = say("Measure its heads here over pairs of texts, or over a file by the command below.")
+        frame.answer(say("This checkpoint has no index over many texts yet."), line)
     with places.right:
-        corpus_card.show(corpus, head, (result.source, result.text), origin)
+        measured_texts.offer_measuring(model, measured_texts.ask_texts(model))
+        st.code(INDEX_COMMAND.format(name=model), "bash", wrap_lines=True)
 
 
 def show_all(
@@ -206,19 +200,23 @@ def choose_measures(part: str, held_out: Source | None) -> tuple[list[str], str,
 @widgets.fragment
 def live() -> None:
     """The atlas of a checkpoint that translates, of a language model, or of a model of transformers that is opened."""
-    places = frame.places()
+    above = frame.top()
     readers = [*available("language_model"), *model_shelf.SHELF.names()]
-    with places.question:
+    with above.question:
         model = choose_model(readers)
     if model in readers:
-        text_atlas.show(model, places)
+        text_atlas.show(model, above)
         return
-    with places.right_controls:
-        asks_board = "colour" in st.query_params  # of addresses that were made before there were many texts, too
-        has_index = corpus_results.has_index(model) or measured_texts.report_of(model) is not None
-        first = "texts" if has_index and not asks_board else "board"
-        part = controls.choose(say("Show"), VIEWS, "part", first, label_visibility="collapsed")
-    controls.show_translation(places, partial(show, places, part), asks_model=False)
+    first = first_part(model)
+    part = widgets.code_of("part", first)
+    controls.show_translation(above, partial(show, above, part if part in VIEWS else first), asks_model=False)
+
+
+def first_part(model: str) -> str:
+    """The part of the page that is shown where the address names none."""
+    asks_board = "colour" in st.query_params  # of addresses that were made before there were many texts, too
+    has_index = corpus_results.has_index(model) or measured_texts.report_of(model) is not None
+    return "texts" if has_index and not asks_board else "board"
 
 
 def choose_model(readers: Sequence[str]) -> str:

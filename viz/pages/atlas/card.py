@@ -10,11 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.interventions.edits import Head
+from viz.pages.atlas import text_atlas
 from viz.stage.payload import held_out
 from viz.stage.payload.held_out import Example
 from viz.text.language import say
 from viz.ui import frame, language_menu, shared, thumbnails
-from viz.ui.models import heads_roles, text_atlas
+from viz.ui.models import heads_roles
 from viz.ui.stage import stage_page
 from viz.views import cached, changes
 from viz.views.cached import Request

@@ -1,6 +1,6 @@
-"""The Head atlas as data: the files that a browser fetches which draws it without a server."""
+"""The Head atlas as data: the files that a browser fetches which draws it, in the app and without a server."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,6 +42,8 @@ WORDS = messages(
     fails="Where rules fail",
     numbers="Distributions",
     pairs="Pairs of words",
+    points="Points",
+    colour="Colour",
     draw="Draw others",
     head="head",
     its_numbers="Numbers of this head",
@@ -132,7 +134,7 @@ def parts(models: Sequence[Translator]) -> tuple[dict[str, dict[str, Any]], dict
     told = {}
     for language in LANGUAGES:
         with using(language):
-            told[language] = _told(every)
+            told[language] = told_of(every)
     files = {heads.name: pack(board_file(heads, heads.name in in_browser)) for heads in every}
     files |= {f"{heads.name}/{place}": pack(content) for heads in every for place, content in head_files(heads)}
     for heads in every:
@@ -141,8 +143,8 @@ def parts(models: Sequence[Translator]) -> tuple[dict[str, dict[str, Any]], dict
     return told, files
 
 
-def _told(every: Sequence[ModelHeads]) -> dict[str, Any]:
-    """What the page says, in the language of here."""
+def told_of(every: Sequence[ModelHeads]) -> dict[str, Any]:
+    """What the page says of the heads of some models, in the language of here."""
     rules = {f"rule {code}": text for code, text in RULES.items()}
     return {
         "words": {name: say(text) for name, text in (WORDS | idea_file.WORDS).items()},
@@ -156,11 +158,11 @@ def _told(every: Sequence[ModelHeads]) -> dict[str, Any]:
         "signed": list(head_boards.SIGNED),
         "low_is_good": list(head_boards.LOW_IS_GOOD),
         "low_first": list(head_boards.LOW_FIRST),
-        "models": {heads.name: _about(heads) for heads in every},
+        "models": {heads.name: about(heads) for heads in every},
     }
 
 
-def _about(heads: ModelHeads) -> dict[str, str]:
+def about(heads: ModelHeads) -> dict[str, str]:
     """Where the numbers of a model come from, by the view that shows them."""
     abouts = {}
     if heads.texts:
@@ -170,14 +172,20 @@ def _about(heads: ModelHeads) -> dict[str, str]:
     return abouts
 
 
-def board_file(heads: ModelHeads, has_ideas: bool) -> dict[str, Any]:
+def board_file(heads: ModelHeads, has_ideas: bool, languages: Iterable[str] = LANGUAGES) -> dict[str, Any]:
     """The numbers of all heads, by view, kind and measure, and what heads are called, by language."""
-    first = heads.first
+    first, sources = heads.first, heads.sources
+    layers = {
+        kind: [source.number(kind, layer) for layer in range(len(of_kind["role"]))]
+        for source in sources.values()
+        for kind, of_kind in source.kinds.items()
+    }
     return {
         "first": [first.kind, first.layer, first.head],
         "edges": bool(has_ideas and heads.texts and heads.texts.edge_texts),
-        "views": {view: _numbers(view, source) for view, source in heads.sources.items()},
-        "names": {language: _names(heads, language) for language in LANGUAGES},
+        "layers": layers,
+        "views": {view: _numbers(view, source) for view, source in sources.items()},
+        "names": {language: _names(heads, language) for language in languages},
     }
 
 
@@ -216,18 +224,20 @@ def head_files(heads: ModelHeads) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{kind}-{layer}-{head}", head_file(heads, Head(kind, layer, head))
 
 
-def head_file(heads: ModelHeads, head: Head) -> dict[str, Any]:
-    """All that is shown of one head."""
+def head_file(heads: ModelHeads, head: Head, languages: Iterable[str] = LANGUAGES) -> dict[str, Any]:
+    """All that is shown of one head, in some languages."""
     groups = {"tenths": tenths(heads.texts, head), "fails": failures(heads.texts, head)} if heads.texts else {}
     said: dict[str, dict[str, Any]] = {}
-    for language in LANGUAGES:
+    for language in languages:
         with using(language):
             said[language] = _said(heads, head, groups)
-    rows = {name: [[_row(row) for _, row in group.rows] for group in of_name] for name, of_name in groups.items()}
+    rows = {
+        name: [[row_payload(row) for _, row in group.rows] for group in of_name] for name, of_name in groups.items()
+    }
     return {"rows": rows, "said": said}
 
 
-def _row(row: TextRow) -> dict[str, Any]:
+def row_payload(row: TextRow) -> dict[str, Any]:
     """A row; its pieces are a text, [text, weight] of a key, and [text, weight, 1] of the query."""
     pieces: list[Any] = []
     for piece in row.pieces:
@@ -245,8 +255,14 @@ def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]
         name = heads.sources["texts"].title(head.kind, head.layer, head.head)
         card = head_card.head_card(heads.texts, head, name)
         histograms = [
-            {"axis": say(drawn.axis), "value": say(drawn.value), "bins": drawn.bins, "shares": drawn.shares}
-            for drawn in card.histograms.values()
+            {
+                "name": name,
+                "axis": say(drawn.axis),
+                "value": say(drawn.value),
+                "bins": drawn.bins,
+                "shares": drawn.shares,
+            }
+            for name, drawn in card.histograms.items()
         ]
         labels = {name: [group.labels() for group in of_name] for name, of_name in groups.items()}
         bars = [{**vars(bar), "shares": [{**vars(part), "ink": part.ink} for part in bar.shares]} for bar in card.bars]

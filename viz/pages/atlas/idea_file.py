@@ -7,10 +7,11 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.measures.corpus.edges import LEVEL_OF_ONE, LINES, NONE
 from model.measures.corpus.hypothesis import EdgeTexts
+from viz.stage.files import WEB
 from viz.stage.payload.head_rows import begins_word
 from viz.stage.words import unique_labels
+from viz.text import errors
 from viz.text.language import messages, say
-from viz.ui.models import hypothesis_card
 from viz.views.view import pin_of
 
 NAME = "edges"  # of the file, below the name of the model
@@ -41,15 +42,28 @@ WORDS = messages(
     whole="A distance is a whole number such as -1, or nothing.",
 )
 CHOICES = {
-    "forms": hypothesis_card.FORMS,
-    "occurrences": hypothesis_card.OCCURRENCES,
-    "relations": hypothesis_card.RELATIONS,
+    "forms": messages(
+        any="any token",
+        words="one of the words",
+        expression="a regular expression",
+        capital="with a capital",
+        punctuation="punctuation",
+        special="a special token",
+    ),
+    "occurrences": messages(any="first or again", first="for the first time", again="again"),
+    "relations": messages(any="anywhere", same="the same token", after_same="after the same token", aligned="aligned"),
 }
+PROBLEMS = WEB / "sheets/makers/atlas/hypothesis.js"  # says what is wrong with an idea
 
 
 def choices() -> dict[str, dict[str, str]]:
     """What can be chosen, by code, in the language of here."""
     return {name: {code: say(text) for code, text in texts.items()} for name, texts in CHOICES.items()}
+
+
+def problems() -> dict[str, str]:
+    """What browsers say is wrong with an idea, in the language of here, by the English sentence."""
+    return errors.said_in([PROBLEMS])
 
 
 def idea_file(texts: EdgeTexts) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The card of a head over thousands of texts, as data: how much of it rules explain, and what it does in ordinary rows.
 
-The app draws it (viz/ui/models/corpus_card.py), and so does the page without a server.
+A browser draws it (viz/web/sheets/makers/atlas/texts.js), in the app and without a server.
 """
 
 from dataclasses import dataclass

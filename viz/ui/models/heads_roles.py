@@ -19,6 +19,7 @@ from viz.views import cached, recipes
 from viz.views.results.head_boards import (
     HIGH,
     MEASURES,
+    BoardPicture,
     equally_wide,
     measure_name,
     numbers_of,
@@ -68,17 +69,28 @@ def show_board(
     other: Source | None = None,
     sort: str = "place",
     below: int = 0,
-    name: str = "",
 ) -> None:
     """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
 
     Where kinds have different numbers of heads in a layer, those are drawn that have as many as the kind of the head.
-    `name`: of a measure that is not one of MEASURES.
 
     The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
     `below`: pixels of what stands under the board and its sentence; the board takes what the window leaves above it.
     """
-    picture = picture_of(source, equally_wide(source, kinds, head), measure, other=other, sort=sort, name=name)
+    picture = picture_of(source, equally_wide(source, kinds, head), measure, other=other, sort=sort)
+    board = picture.board
+
+    def clicked(row: int, column: int) -> None:
+        kind, layer, number = board.places[row * board.n_heads + column]
+        open_head(kind, source.number(kind, layer), number)
+
+    plot = board_plot(picture, head, origin)
+    frame.pictures({"role-board": plot}, on_click=clicked, bar=False, **board_size(below, len(picture.rows) > HIGH))
+    frame.note(picture.note)
+
+
+def board_plot(picture: BoardPicture, head: Head, origin: Origin) -> Plot:
+    """A board of all heads as a figure, with a frame round one of them."""
     board = picture.board
     rows, columns = picture.rows, picture.columns
     look: dict[str, Any] = {
@@ -93,14 +105,7 @@ def show_board(
     figure = head_board(board.values, rows, columns, **look, say=say)
     code = [origin.code, *board.code, snippet(BOARD, rows=rows, columns=columns, **look)]
     title = f"{say('All heads')}: {say(picture.value)}"
-    plot = Plot(title, origin.note, figure, program(*code) if origin.code else "")
-
-    def clicked(row: int, column: int) -> None:
-        kind, layer, number = board.places[row * board.n_heads + column]
-        open_head(kind, source.number(kind, layer), number)
-
-    frame.pictures({"role-board": plot}, on_click=clicked, bar=False, **board_size(below, len(rows) > HIGH))
-    frame.note(picture.note)
+    return Plot(title, origin.note, figure, program(*code) if origin.code else "")
 
 
 def board_size(below: int, fills: bool = False) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from viz.ui import controls, frame, shared
 from viz.ui.models.text_measuring import Measuring, TextReport
 from viz.views import cached
 from viz.views.results import corpus_results
-from viz.views.results.corpus_results import TextSet
+from viz.views.results.corpus_results import Corpus, TextSet
 
 # In the session: by model what was measured; what is measured now; why it could not be; the file that was read last.
 MEASURED = "measured-texts"
@@ -26,6 +26,12 @@ EVERY = 0.5  # seconds between two looks at how far it is
 def report_of(model: str) -> TextReport | None:
     """What was measured of a model over texts of this visitor."""
     return st.session_state.get(MEASURED, {}).get(model)
+
+
+def corpus_of(model: str) -> Corpus | None:
+    """The index over texts of this visitor, else the one that ships; errors as in `corpus_results.corpus_of`."""
+    report = report_of(model)
+    return report.corpus if report else corpus_results.corpus_of(model)
 
 
 def ask_texts(model: str, first_lines: str = "") -> TextSet | None:

@@ -1,7 +1,9 @@
 // Sheets inside Streamlit, which brings what a page is told; what it is made of, and pictures that are kept, are asked for.
 
+import { Problem } from "../engine/run/problem.js";
 import { Answers, Places, fetchPart, query, writeQuery } from "../pages/hosting.js";
 import { unpack } from "../recording/message/packed.js";
+import { problemInWords } from "../recording/text/problems.js";
 import { fill } from "../recording/text/sentences.js";
 import { setParameters } from "../stage/main/address.js";
 import { plotly } from "../stage/frame/plotly.js";
@@ -30,6 +32,7 @@ import { SheetView } from "./sheet.js";
 
 /** @type {Record<string, () => Promise<import("./types.js").Maker>>} by the name of a page */
 const MAKERS = {
+  atlas: () => import("./makers/atlas.js").then(({ atlas }) => atlas),
   positions: () => import("./makers/positions.js").then(({ positions }) => positions),
   training: () => import("./makers/training.js").then(({ training }) => training),
 };
@@ -153,7 +156,10 @@ async function make({ message, trigger }, parameters) {
     say: (name, values = {}) => fill(told.words[name] ?? name, values, language),
     file: async (name, asked = {}) => unpack(await kept(address, { ...asked, ...asks, file: name })),
     bytes: (name) => kept(address, { file: name }),
-    problemOf: (error) => (error instanceof Refusal ? error.message : ""),
+    problemOf: (error) => {
+      if (error instanceof Problem) return problemInWords(error, told.problems ?? {}, language);
+      return error instanceof Refusal ? error.message : "";
+    },
     link: (page, asked) => `./${page === FIRST ? "" : page}?${new URLSearchParams({ ...asked, ...(query().has(LANGUAGE) && { [LANGUAGE]: language }) })}`,
   });
   const missed = reader.missed.length ? fill(words.missed, { parts: reader.missed.join("; ") }, language) : "";

@@ -2,7 +2,9 @@
 
 import { formatNumber } from "../recording/text/sentences.js";
 import { dress, el, setChildren } from "../stage/frame/dom.js";
+import { Save } from "./save.js";
 
+/** @typedef {import("./types.js").Histogram} Histogram */
 /** @typedef {import("./types.js").Piece} Piece */
 
 const WRITTEN = 7; // names under a histogram, at most
@@ -48,26 +50,44 @@ function pieceOf(piece) {
 export class HistogramsView {
   root = el("div.histograms");
 
+  /** @param {import("./types.js").Context} context */
+  constructor({ host: { saving } }) {
+    this.saving = saving;
+  }
+
   /** @param {import("./types.js").Histograms} part */
   show({ histograms }) {
-    setChildren(this.root, histograms.map(figureOf));
+    setChildren(this.root, histograms.map((histogram) => figureOf(histogram, this.menuOf(histogram))));
+  }
+
+  /** @param {Histogram} histogram */
+  menuOf({ save }) {
+    if (!this.saving || !save) return null;
+    const menu = new Save(this.saving);
+    menu.show(save);
+    return menu.root;
   }
 }
 
 /**
  * A histogram: a bar for each bin, as high as its share of the largest one.
- * @param {import("./types.js").Histograms["histograms"][number]} histogram
+ * @param {Histogram} histogram
+ * @param {Element | null} menu  beside its title
  */
-function figureOf({ axis, value, bins, shares }) {
+function figureOf({ axis, value, bins, shares, marks }, menu) {
   const most = Math.max(...shares) || 1;
   const written = shares.map((share) => formatNumber(share, ".1%", document.documentElement.lang || "en"));
   const every = Math.ceil(bins.length / WRITTEN);
-  const bars = shares.map((share, i) => el("i", { style: `height: ${(100 * share) / most}%`, title: `${bins[i]}: ${written[i]}` }));
+  const bars = shares.map((share, i) => [
+    marks?.[i] && el("b.row-mark", { title: marks[i] }, "▼"),
+    el("i", { style: `height: ${(100 * share) / most}%`, title: `${bins[i]}: ${written[i]}` }),
+  ]);
   const names = bins.map((name, i) => el("span", i % every ? "" : name));
-  const label = `${axis}; ${value}: ${bins.map((name, i) => `${name} ${written[i]}`).join(", ")}`;
+  const inWords = (/** @type {string} */ name, /** @type {number} */ i) => [name, written[i], marks?.[i] && `▼ ${marks[i]}`].filter(Boolean).join(" ");
+  const label = `${axis}; ${value}: ${bins.map(inWords).join(", ")}`;
   return el(
     "div.histogram",
-    el("p.picture-title", axis),
+    el("p.picture-title", axis, menu),
     el("small", value),
     el("div.bars", { role: "img", "aria-label": label }, bars.map((bar) => el("span", bar))),
     el("div.bins", { "aria-hidden": "true" }, names),

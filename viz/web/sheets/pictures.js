@@ -18,8 +18,9 @@ export class FigureView {
   /** @param {import("./types.js").Figure} part */
   show({ figure, click }) {
     this.plot.click = (_, value) => {
-      const { x, y } = /** @type {{x: number, y: number}} */ (value);
-      const parameters = click && clicked(click, y, x);
+      const { x, y, customdata } = /** @type {{x: number, y: number, customdata?: number[]}} */ (value);
+      if (!click) return;
+      const parameters = "point" in click ? { [click.point]: String(customdata?.[0]) } : clicked(click, y, x);
       if (parameters) this.change(parameters);
     };
     this.plot.show(figure);

@@ -31,8 +31,8 @@ export class SheetView {
     arrange(this.left.box, [left.box]);
     arrange(this.right.box, [right.box]);
     const sides = el("div.sheet-sides", this.left.box, this.right.box);
-    const top = el("div.sheet-question", this.question, question.box);
-    this.root = el("div.sheet", { "data-testid": "sheet" }, top, this.warning, el("div.sheet-answer", this.answer, this.below), sides);
+    this.top = el("div.sheet-question", this.question, question.box);
+    this.root = el("div.sheet", { "data-testid": "sheet" }, this.top, this.warning, el("div.sheet-answer", this.answer, this.below), sides);
     this.fit = () => requestAnimationFrame(() => [this.left, this.right].forEach((side) => side.fit()));
     this.observer = new ResizeObserver(this.fit);
     this.observer.observe(this.root);
@@ -69,6 +69,7 @@ export class SheetView {
     for (const name of /** @type {const} */ (["question", "left", "right"])) this.controls[name].show(controls[name] ?? []);
     this.question.textContent = question;
     this.question.hidden = !question;
+    this.top.hidden = !question && !controls.question?.length;
     this.warn(warning);
     this.answer.textContent = answer;
     this.below.textContent = below;

@@ -133,7 +133,10 @@
  * @property {Fills} [fills]
  * @property {number} [height]  pixels, where it does not fill
  */
-/** @typedef {{type: "figure", figure: import("../plot/plot.js").PlotMessage, click?: Click}} Figure  by Plotly */
+/**
+ * A figure by Plotly. A click is one on its cells, or the number that a point has becomes the parameter `point`.
+ * @typedef {{type: "figure", figure: import("../plot/plot.js").PlotMessage, click?: Click | {point: string}}} Figure
+ */
 /**
  * A film of a training; a head that is clicked is the parameter `key` as film-kind-layer-head-step, with those of `also`.
  * @typedef {{type: "film", message: import("../pages/film.js").FilmMessage, key: string, also: Parameters}} Film
@@ -163,9 +166,10 @@
  * @typedef {{type: "rows", label: string, rows: {label: string, href: string, pieces: Piece[]}[], stacked?: boolean}} Rows
  */
 /**
- * Histograms side by side.
- * @typedef {{type: "histograms", histograms: {axis: string, value: string, bins: string[], shares: number[]}[]}} Histograms
+ * Shares of bins; `marks`: what is marked above each, "" nothing.
+ * @typedef {{axis: string, value: string, bins: string[], shares: number[], marks?: string[], save?: string}} Histogram
  */
+/** @typedef {{type: "histograms", histograms: Histogram[]}} Histograms  side by side */
 /** @typedef {{type: "controls", key: string, controls: Control[], flows?: boolean}} ControlsPart  below, or beside each other */
 /**
  * @typedef {(Tiles | Board | Maps | Curves | Figure | Film | Table | Note | Title | Texts | Shares | Rows

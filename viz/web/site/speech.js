@@ -1,6 +1,7 @@
 // The sentences of the page in the language of its visitor.
 
 import { Problem } from "../engine/run/problem.js";
+import { complete, problemInWords } from "../recording/text/problems.js";
 import { fill } from "../recording/text/sentences.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
@@ -42,20 +43,10 @@ export class Speech {
 
   /** What the engine says of a part of its answer, as a sentence. @param {import("../engine/run/problem.js").Phrase} phrase */
   phrase(phrase) {
-    return complete(this.#translate(phrase));
-  }
-
-  /** @param {import("../engine/run/problem.js").Value} value @returns {string | number} */
-  #translate(value) {
-    if (typeof value !== "object") return this.#problems[value] ?? value;
-    const values = Object.entries(value.values).map(([name, part]) => [name, this.#translate(part)]);
-    return fill(this.#problems[value.template] ?? value.template, Object.fromEntries(values), this.language);
+    return problemInWords(phrase, this.#problems, this.language);
   }
 
   get #problems() {
     return this.settings.problems[this.language];
   }
 }
-
-/** @param {string | number} text @returns {string} */
-const complete = (text) => `${String(text)[0].toUpperCase()}${String(text).slice(1).replace(/\.+$/, "")}.`;

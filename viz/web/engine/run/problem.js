@@ -1,7 +1,7 @@
 // Errors that a visitor can cause, as in model/text/errors.py.
 
-/** @typedef {{template: string, values: Record<string, Value>}} Phrase A sentence or a part of one, in English. */
-/** @typedef {string | number | Phrase} Value */
+/** @typedef {import("../../recording/text/problems.js").Phrase} Phrase */
+/** @typedef {import("../../recording/text/problems.js").Value} Value */
 
 /** An error with a template in English and its values, so that it can be said in another language. */
 export class Problem extends Error {

@@ -2,7 +2,7 @@
 
 import { formatNumber, numberMarks } from "../../../recording/text/sentences.js";
 
-/** @typedef {import("../../../site/sheets.js").Given} Given */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {{values: number[][], texts: string[][]}} Numbers  of heads by layer, and how they are written in English */
 /** @typedef {[name: string, about: string, code: string, mark: string]} HeadName  about: with its role */
 /** @typedef {[kind: string, layer: number, head: number]} Place */
@@ -11,6 +11,7 @@ import { formatNumber, numberMarks } from "../../../recording/text/sentences.js"
  * @typedef {object} Heads
  * @property {Place} first  the head that is opened at first
  * @property {boolean} edges  whether its strong edges are there
+ * @property {Record<string, number[]>} layers  by kind, as the model numbers them
  * @property {Record<string, Record<string, Record<string, Numbers>>>} views  by view, kind and measure
  * @property {Record<string, Record<string, Record<string, HeadName[]>>>} names  by language, view and kind
  */
@@ -29,6 +30,19 @@ const HIGH = 12; // rows, above which cells have no room for numbers
 export function kindsWith(heads, view, measures) {
   const ofKinds = heads.views[view];
   return Object.keys(ofKinds).filter((kind) => measures.every((measure) => measure === "place" || measure in ofKinds[kind]));
+}
+
+/**
+ * Of some kinds those with as many heads in a layer as that of a head, or as the first: the rows of one board.
+ * @param {Heads} heads
+ * @param {string} view
+ * @param {string[]} kinds
+ * @param {Place} place
+ */
+export function equallyWide(heads, view, kinds, [chosen]) {
+  const widthOf = (/** @type {string} */ kind) => sizesOf(heads, view, kind)[1];
+  const width = widthOf(kinds.includes(chosen) ? chosen : kinds[0]);
+  return kinds.filter((kind) => widthOf(kind) === width);
 }
 
 /** How many layers and heads there are of a kind. @param {Heads} heads @param {string} view @param {string} kind */
@@ -79,8 +93,8 @@ export function boardOf(heads, coloured, chosen, given) {
   const colors = say(signed ? "orange" : reversed ? "bright_small" : "bright_large");
   return {
     board: {
-      ...{ type: "board", label: `${say("all_heads")}: ${value}. ${say("colors", { value, colors })}` },
-      rows: rows.map((row, i) => (isSorted ? `${i * width + 1}–${(i + 1) * width}` : `${told.kinds[row[0].place[0]]} ${row[0].place[1]}`)),
+      ...{ type: "board", title: say("all_heads"), label: `${say("all_heads")}: ${value}. ${say("colors", { value, colors })}` },
+      rows: rows.map((row, i) => (isSorted ? `${i * width + 1}–${(i + 1) * width}` : layerName(heads, row[0].place, told))),
       columns: Array.from({ length: width }, (_, i) => String(i + Number(isSorted))),
       corner: isSorted ? "" : say("head"),
       values: rows.map((row) => row.map((cell) => cell.value)),
@@ -88,14 +102,17 @@ export function boardOf(heads, coloured, chosen, given) {
       names: rows.map((row) => row.map((cell) => nameOf(cell, value, textOf(cell, isSorted, measure, rows.length)))),
       ...{ range, ends: range.map(written), signed, reversed },
       selected: at < 0 ? [] : [[Math.floor(at / width), at % width]],
-      click: { sets: rows.map((row) => row.map(({ place }) => parametersOf(place))) },
+      click: { sets: rows.map((row) => row.map(({ place }) => parametersOf(heads, place))) },
     },
     note: noteOf(cells, measure, given),
   };
 }
 
-/** The parameters of a head. @param {Place} place */
-export const parametersOf = ([kind, layer, head]) => ({ kind, layer: String(layer), head: String(head) });
+/** @param {Heads} heads @param {Place} place @param {any} told */
+const layerName = ({ layers }, [kind, layer], told) => `${told.kinds[kind]} ${layers[kind][layer]}`;
+
+/** The parameters of a head, whose layer is numbered as in the model. @param {Heads} heads @param {Place} place */
+export const parametersOf = ({ layers }, [kind, layer, head]) => ({ kind, layer: String(layers[kind][layer]), head: String(head) });
 
 /** @template T @param {T[]} list @param {number} width */
 const inRows = (list, width) => Array.from({ length: Math.ceil(list.length / width) }, (_, i) => list.slice(i * width, (i + 1) * width));

@@ -2,7 +2,7 @@
 
 import { evaluate, lineOf } from "./hypothesis.js";
 
-/** @typedef {import("../../../site/sheets.js").Given} Given */
+/** @typedef {import("../../types.js").Given} Given */
 /** @typedef {import("../../reader.js").Reader} Reader */
 /** @typedef {import("../../types.js").Control} Control */
 /** @typedef {import("../../types.js").Part} Part */
@@ -69,7 +69,7 @@ function relationControls({ relation, low, high }, kind, { told, say }) {
  */
 export function ideaParts(edges, place, model, reader, given) {
   const [kind] = place;
-  const { say, speech } = given;
+  const { say, problemOf } = given;
   const hypothesis = hypothesisOf(reader, kind, given);
   /** @type {Part[]} */
   const parts = [
@@ -81,7 +81,7 @@ export function ideaParts(edges, place, model, reader, given) {
   try {
     fit = evaluate(edges, kind, hypothesis);
   } catch (error) {
-    return { parts, warning: speech.problem(error) };
+    return { parts, warning: problemOf(error) };
   }
   if (!fit.nQueries) return { parts: [...parts, { type: "note", name: "idea", text: say("no_pair") }], warning: "" };
   const line = say("pairs_there", { pairs: fit.nQueries, texts: edges.texts.length });
@@ -98,7 +98,7 @@ function headParts(edges, { score, precision, recall, share, nEdges }, [kind, ..
   const percent = (/** @type {number} */ x) => (Number.isFinite(x) ? say("percent", { x }) : "–");
   const buttons = best.map((at) => /** @type {Control} */ ({
     ...{ type: "button", key: `idea-${nameOf(at)}`, label: say("name_score", { name: nameOf(at), x: score[at[0]][at[1]] }) },
-    set: { kind, layer: String(at[0]), head: String(at[1]) },
+    set: { kind, layer: String(edges.kinds[kind].layers[at[0]]), head: String(at[1]) },
   }));
   const head = ["head", "precision", "recall", "of_all", "strong"].map((name) => say(name));
   const numbers = best.map(([l, h]) => [nameOf([l, h]), ...[precision, recall, share].map((of) => percent(of[l][h])), say("number", { n: nEdges[l][h] })]);

@@ -11,17 +11,18 @@ from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures.heads import text_roles, weights
 from model.text.errors import Problem
+from viz.pages.atlas import text_index
 from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.text.roles import role_name, rules_of
-from viz.ui import controls, frame, language_menu, shared, thumbnails
-from viz.ui.models import corpus_card, heads_roles, measured_texts
+from viz.ui import controls, frame, language_menu, shared, thumbnails, widgets
+from viz.ui.models import heads_roles, measured_texts
 from viz.ui.models.text_measuring import TextReport
 from viz.ui.stage import stage_page
 from viz.views import cached, model_shelf
 from viz.views.cached import Request
-from viz.views.results import corpus_results, heads_results
+from viz.views.results import heads_results
 from viz.views.results.corpus_results import TextSet
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
@@ -46,31 +47,33 @@ RULES = message(
 )
 COMMAND = "python -m model atlas --corpus --model {place} --data FILE.txt --out corpus.json"
 PARTS = messages(texts="Many texts", strongest="Where each is strongest")
-BELOW_BOARD = 98  # pixels of the choice of a head, and of what opens beside it
 BY_PLACE = message("layer and head")
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 TILES = 3  # examples of a head
 TILE_HEIGHT = 84  # pixels
 
 
-def show(name: str, places: frame.Places) -> None:
+def show(name: str, above: frame.Top) -> None:
     """The heads of a model, in one text until the visitor has all measured over texts."""
     measured_texts.take_up()
-    with places.question:
+    with above.question:
         text = controls.text(
             say("Text"), TEXT, "atlas-text", live="200ms", label_visibility="collapsed", placeholder=say("Type a text")
         )
         try:
             texts = ask_texts(name)
         except ValueError as error:  # the model cannot be loaded
-            with places.notes:
+            with above.notes:
                 shared.warn(errors.sentence(error))
             return
-    with places.notes:
+    with above.notes:
         measured_texts.show_progress()
     report = measured_texts.report_of(name)
     try:
-        if show_over_texts(name, report, text, places):
+        corpus = measured_texts.corpus_of(name)
+        if corpus is not None and widgets.code_of("part", "texts") != "strongest":
+            with above.box:
+                text_index.show(corpus, PARTS, text if text.strip() else None)
             return
         if report and report.numbers:
             source = source_of(report.numbers)
@@ -83,9 +86,13 @@ def show(name: str, places: frame.Places) -> None:
                 message("In one text. “Measure all heads” reads all texts and, for a decoder, random tokens as well.")
             )
     except ValueError as error:
-        with places.notes:
+        with above.notes:
             shared.warn(errors.sentence(error))
         return
+    places = frame.sides(above)
+    if corpus is not None:
+        with places.right_controls:
+            controls.choose(say("Show"), PARTS, "part", "texts", label_visibility="collapsed")
     show_heads(name, source, example_texts, caption, places)
 
 
@@ -104,34 +111,6 @@ def measured_caption(name: str, report: TextReport, texts: TextSet | None) -> st
         why = errors.text_of(report.problem) if isinstance(report.problem, Problem) else str(report.problem)
         caption += " " + say("This model gets no index over many texts: {why}.", why=why)
     return caption
-
-
-def show_over_texts(name: str, report: TextReport | None, text: str, places: frame.Places) -> bool:
-    """The heads by an index: that of the visitor's texts, else the one that ships; whether it is what is asked for."""
-    corpus = report.corpus if report else corpus_results.corpus_of(name)
-    if corpus is None:
-        return False
-    with places.right_controls:
-        part = controls.choose_view(PARTS, "part")
-    if part != "texts":
-        return False
-    with places.left_controls:
-        measure, order = corpus_card.choose_measure(corpus)
-    source = corpus.source(None)
-    with places.left:
-        board, choice = st.container(), st.container()
-        corpus_card.show_about(corpus)
-    kinds = list(source.kinds)
-    with choice, shared.row(gap="small", key="head-row"):
-        first = analysis.largest_cell(source.kinds[kinds[-1]].get("rule induction", np.zeros((1, 1))))
-        head = choose_head(source, kinds, Head(kinds[-1], *first))
-    with board:
-        corpus_card.show_board(corpus, measure, order, head, None, Origin(name, ""), BELOW_BOARD)
-    with places.answer:
-        corpus_card.answer(corpus, head, title_of(source, head, has_role=False))
-    with places.right:
-        corpus_card.show(corpus, head, text if text.strip() else None, Origin(name, ""))
-    return True
 
 
 def ask_texts(name: str) -> TextSet | None:
