@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from model.results.translation import KINDS
+from model.running.translator import Translator
 from model.storage.checkpoint import available, checkpoints_folder
 from viz.text import errors, words
 from viz.text.language import message, say
@@ -291,6 +292,16 @@ def default_model() -> str | None:
     except ValueError as error:
         return say_no_model(error)
     return name
+
+
+def default_translator() -> tuple[Translator | None, list[str]]:
+    """The translation model that pages begin with; without one, why there is none, and the command that trains one."""
+    try:
+        return cached.loaded_as(Translator, cached.default_checkpoint()), []
+    except ValueError as error:
+        folder = say("The folder is {folder}.", folder=checkpoints_folder())
+        line = " ".join([errors.sentence(error), folder, say(TO_TRAIN)])
+        return None, [line, TRAIN.format(preset="en-de")]
 
 
 def show_translation(

@@ -8,12 +8,10 @@ trained length. Words in another order are computed by the engine there, by the 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from model.running.translator import Translator
-from model.storage.checkpoint import checkpoints_folder
 from viz.pages.positions import beyond, compared, encoding, kernels, order, reading, rotary
 from viz.pages.positions.page import EXAMPLE, Choice, choice_of
 from viz.stage.payload.packing import pack
-from viz.text import errors, words, words_positions
+from viz.text import words, words_positions
 from viz.text.language import messages, say
 from viz.text.words_positions import ENCODINGS, RELATIVE, STEER
 from viz.ui import controls
@@ -82,7 +80,7 @@ def told(in_app: bool = False, model: str = "") -> dict[str, Any]:
         model: whose heads are looked at; else, and where it has no positions, the default one.
     """
     name = reading.usable_model(model)
-    translator, problem = _translator()
+    translator, problem = controls.default_translator()
     sentences = {f"{group}.{name}": text for group, texts in GROUPS.items() for name, text in texts.items()}
     sentences |= {f"title.{kind}": of_kind.title for kind, of_kind in words.KINDS.items()}
     sentences |= {f"{axis}.{kind}": text for kind in words.KINDS for axis, text in words.axes(kind).items()}
@@ -105,16 +103,6 @@ def told(in_app: bool = False, model: str = "") -> dict[str, Any]:
         "no_translator": problem,
         "beyond": {name: beyond.encoding_of(name) for name in beyond.context_losses()},
     }
-
-
-def _translator() -> tuple[Translator | None, list[str]]:
-    """The model that reads words in another order; without one, why, and the command that trains one."""
-    try:
-        return cached.loaded_as(Translator, cached.default_checkpoint()), []
-    except ValueError as error:
-        folder = say("The folder is {folder}.", folder=checkpoints_folder())
-        line = " ".join([errors.sentence(error), folder, say(controls.TO_TRAIN)])
-        return None, [line, controls.TRAIN.format(preset="en-de")]
 
 
 def _views() -> list[str]:
