@@ -190,7 +190,7 @@ class OneMap {
     const { map, part, canvas, corner } = this;
     const [height, width] = [map.values.length, map.values[0]?.length ?? 0];
     if (!height || !width) return;
-    this.cell = { width: this.across(), height: Math.min(WIDEST, Math.max(2, (room - above) / height)) };
+    this.cell = { width: this.across(), height: Math.min(part.highest ?? WIDEST, Math.max(2, (room - above) / height)) };
     if (map.values.length > 200) this.cell.height = (room - above) / height;
     corner.top = above;
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });

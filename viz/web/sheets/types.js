@@ -104,6 +104,7 @@
  * @property {string} [blocked]  what is said of a blocked cell, instead
  * @property {string} [number]  how values are written, as Python's format says; usually ".2f"
  * @property {number} [left]  pixels that names of rows take, at least
+ * @property {number} [highest]  pixels of a cell
  * @property {Fills} [fills]
  * @property {number} [height]  pixels, where it does not fill
  */
