@@ -27,7 +27,6 @@ from viz.views.view import OPTIONS
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
     "atlas.py": ("part", ["board", "scatter", "alike", "contribution", "rollout", "alignment", "table"]),
-    "masks.py": ("show", ["both", "head", "sentences", "code", "numbers", "blocked"]),
     "training.py": ("section", ["", "here"]),  # the others are drawn by a browser
     "models.py": ("models-show", ["one", "words", "lengths"]),
     "pitfalls.py": ("pitfall", list(PITFALLS)),

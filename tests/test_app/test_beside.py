@@ -23,6 +23,7 @@ from tests.test_app.test_open_page import WHOLE
 from viz.figures import Figure
 from viz.figures.figure import titled
 from viz.pages.atlas import over_texts
+from viz.pages.masks import contents as masks
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.pages.positions import contents as positions
 from viz.pages.training import contents as training
@@ -108,7 +109,7 @@ def test_the_python_of_the_stage_makes_the_numbers_that_it_draws(monkeypatch, qu
 HEADS = {"text": SENTENCE}
 STEER = {"text": SENTENCE, "edits": FORCED, "prefix": "v1_300-301", "beam": "3"}
 ENCODINGS = {"first": "learned", "second": "sinusoidal_concatenated", "length": "20", "width": "8"}
-TEXTS = {"source1": SENTENCE, "target1": "Ein Mann 'fährt'.", "sentences": "2", "text": SENTENCE}
+TEXTS = {"source1": SENTENCE, "target1": "Ein Mann 'fährt'.", "sentences": "2"}
 PAGES = [
     ("atlas.py", HEADS | {"part": "contribution", "kind": DECODER}, ["weights", "added"]),
     ("atlas.py", HEADS | {"part": "contribution", "added-show": "change"}, ["weights", "added-change"]),
@@ -116,11 +117,6 @@ PAGES = [
     ("atlas.py", HEADS | {"part": "rollout"}, ["rollout-encoder", "rollout-target"]),
     ("atlas.py", HEADS | {"part": "alike"}, ["head-map"]),
     ("atlas.py", HEADS | {"colour": "effect", "sort": "log_probability"}, ["role-board"]),
-    ("masks.py", TEXTS | {"cells": "1-2.3-0", "without": "padding", "show": "head"}, ["large-mask"]),
-    ("masks.py", {"batch": "example"}, ["head-with", "head-without"]),
-    ("masks.py", TEXTS | {"show": "sentences", "mask": "cross"}, ["sentence-0", "sentence-1"]),
-    ("masks.py", TEXTS | {"mask": "window"}, ["head-with", "head-without"]),
-    ("masks.py", TEXTS | {"mask": "prefix", "show": "head"}, ["large-mask"]),
     ("check.py", {"run": "mine", "text": SENTENCE, "check-show": "all"}, ["claims"]),
 ]
 
@@ -146,6 +142,13 @@ SHEETS = [  # pages that a browser draws: their parts, and parameters of address
     (positions, {"picture": "order", "trained": "1"}),
     (positions, {"picture": "rotary", "text": SENTENCE}),
     (positions, {"picture": "beyond"}),
+    (masks, TEXTS | {"cells": "1-2.3-0", "without": "padding", "show": "head"}),
+    (masks, TEXTS | {"cells": "1-2.3-0", "mask": "cross", "layer": "1", "head": "2"}),
+    (masks, {"batch": "example"}),
+    (masks, TEXTS | {"show": "sentences", "mask": "cross"}),
+    (masks, TEXTS | {"mask": "window", "window": "2"}),
+    (masks, TEXTS | {"mask": "documents"}),
+    (masks, TEXTS | {"mask": "prefix", "show": "head"}),
     (training, {"grid-runs": "3.40.2", "grid-step": "100", "grid-kind": "decoder_self", "layer": "1", "head": "2"}),
 ]
 

@@ -62,7 +62,6 @@ BOXES = [
     ("steer.py", "sentence"),
     ("atlas.py", "text"),
     ("compare.py", "text-b"),
-    ("masks.py", "target1"),
     ("models.py", "text-de"),
     ("language_model.py", "beginning"),
 ]

@@ -12,6 +12,7 @@ PAIRS = (
     ("A man is riding a bicycle down the street.", "Ein Mann fährt auf einem Fahrrad die Straße hinunter."),
 )
 AXES = messages(source=("source (query)", "source (key)"), target=("target (query)", "target (key)"))
+TEXT_AXES: Axes = {"query_axis": message("query"), "key_axis": message("key")}
 MASKS = messages(  # what each is called, and what it is for
     encoder_self=("Padding, source", "Encoder: every source token attends to all of the source but padding."),
     target_padding=("Padding, target", "One part of the decoder's mask: no padding of the target."),
@@ -46,7 +47,7 @@ VIEWS = messages(
     numbers="As numbers",
     blocked="No key left",
 )
-SENTENCES = messages(  # of a batch, by name; captions.py has what is said of texts in one row
+SENTENCES = messages(  # of a batch, by name
     # The answer.
     holds="The masks hold: the {n} blocked cells of {total} get 0% of the attention.",
     opens_nothing="Leaving out {mask} opens no cell here.",
@@ -92,6 +93,40 @@ SENTENCES = messages(  # of a batch, by name; captions.py has what is said of te
     ),
     step="step {step}: {a} → {b}",
 )
+TEXT_SENTENCES = messages(  # of texts in one row, by name
+    # The answer.
+    answer_window="With a window “{query}” loses sight of “{key}”, which gets {share:.0%} of its attention otherwise.",
+    answer_documents=(
+        "Without the document mask “{query}” reads another text: “{key}” gets {share:.0%} of its attention."
+    ),
+    answer_prefix="In the prefix “{query}” reads ahead: “{key}” gets {share:.0%} of its attention.",
+    too_short="This mask changes nothing in this row: it is too short.",
+    # Below it.
+    loss="Loss per token of this row: {causal:.2f} nats with the causal mask, {other:.2f} with this one.",
+    loss_prefix=(
+        "Loss per token of this row: {causal:.2f} nats with the causal mask, {other:.2f} with this one: the "
+        "prefix sees the words that it predicts."
+    ),
+    # Above pictures.
+    causal_only="Causal mask only",
+    opens_window="sees further",
+    opens_prefix="reads ahead",
+    read_by="The source texts in one row, read by {name}.",
+    window_keys="Window (keys)",
+)
+NO_KEY_LEFT = messages(  # of a row of which all keys are blocked, by name
+    no_key_title="What if all keys of a query are blocked?",
+    no_key_row="This head's first row, four ways:",
+    no_key_about="NaN spreads through the whole sentence; a uniform row attends to padding and future, too.",
+    key="key",
+)
+NO_KEY_COLUMNS = {  # what is made of such a row, and its scores
+    "scores": message("score"),
+    "-inf": message("−inf, then softmax"),
+    "-1e9": message("−1e9, then softmax"),
+    "fused": "F.scaled_dot_product_attention",
+    "ours": message("this project"),
+}
 _SOURCE = "(src != pad)[:, None, :]"
 _TARGET = "(tgt != pad)[:, None, :]"
 _PAST = "torch.ones(T, T).tril().bool()"
@@ -147,6 +182,8 @@ def kind_of(mask: str) -> str:
 
 def axes(mask: str) -> Axes:
     """The titles of the axes of a mask."""
+    if mask in TEXT_MASKS:
+        return TEXT_AXES
     kind = kind_of(mask)
     rows, columns = SIDES[kind]
     is_written = row_naming(kind) == "predicted"

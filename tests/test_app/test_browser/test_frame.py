@@ -38,7 +38,8 @@ PLACES = """() => {
     const { left, top, right, bottom } = document.querySelector(query).getBoundingClientRect();
     return { left, top, right, bottom };
   };
-  const pictures = document.querySelectorAll('.js-plotly-plot, .st-key-frame-fill, .hl-sheet-plot');
+  const filling = '.js-plotly-plot, .st-key-frame-fill, .hl-sheet-plot';
+  const pictures = document.querySelectorAll(`${filling}, .hl-sheet-right .hl-note`);  // what is said under one, too
   const plots = Array.from(pictures, node => node.getBoundingClientRect().bottom);
   const size = query => getComputedStyle(document.querySelector(query)).fontSize;
   const notes = document.querySelector('.st-key-frame-notes')?.getBoundingClientRect().height ?? 0;

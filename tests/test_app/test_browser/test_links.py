@@ -103,7 +103,10 @@ def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server
 
 
 def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
-    """Every page is one step of the history, whatever is chosen on it; the language comes along."""
+    """A page that Streamlit draws is one step of the history, whatever is chosen on it; on a sheet every choice is one.
+
+    The language comes along.
+    """
 
     def german(text: str) -> str:
         with using("de"):
@@ -119,18 +122,25 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     expect_query(page, heads)
     on_heads = picture(page)
     menu.go(page, german("Masks"))
-    page.locator(".st-key-heads-tiles [data-code='0-2']").click()
-    expect(page).to_have_url(re.compile("head=2"))
-    radio(page, "show", german("All sentences"))
+    expect(page.locator(".hl-sheet-map")).to_have_count(2)
+    steps = [({"lang": "de"}, picture(page))]
+    page.locator(".hl-tiles.hl-small [data-code='1-3']").click()
+    expect(page).to_have_url(re.compile("head=3"))
+    steps.append((query_of(page), picture(page)))
+    page.get_by_role("tab", name=german("All sentences")).click()
     expect(page).to_have_url(re.compile("show=sentences"))
-    expect(page).to_have_url(re.compile("show=sentences"))
-    on_masks, masks = picture(page), query_of(page)
-    assert masks["head"] == "2" and masks["show"] == "sentences"
+    expect(page.locator(".hl-sheet-map")).to_have_count(3)
+    steps.append((query_of(page), picture(page)))
+    assert steps[-1][0] == {"lang": "de", "layer": "1", "head": "3", "show": "sentences"}
+    assert steps[0][1] != steps[1][1] != steps[2][1]
     for go, query, expected in (
+        (page.go_back, *steps[1]),
+        (page.go_back, *steps[0]),
         (page.go_back, heads, on_heads),
         (page.reload, heads, on_heads),
-        (page.go_forward, masks, on_masks),
-        (page.reload, masks, on_masks),
+        *((page.go_forward, *step) for step in steps),
+        (page.reload, *steps[2]),
+        *((page.go_back, *step) for step in steps[1::-1]),
         (page.go_back, heads, on_heads),
     ):
         go()

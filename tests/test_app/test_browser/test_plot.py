@@ -151,12 +151,12 @@ def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(p
 
 
 def test_pictures_come_from_the_same_copy_of_plotly(page, app_server, tmp_path):
-    page.goto(f"{app_server}/masks")
-    page.locator(".st-key-beside-head-with button").first.click()
+    page.goto(f"{app_server}/pitfalls")
+    page.locator(".st-key-beside-wrong button").first.click()
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     svg = download(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text("utf-8")
-    assert re.search(r"layer \d, head \d", svg)
+    assert "Wrong: The positional encoding" in svg
     assert not [url for url in urls if "plotly" in url.lower()]

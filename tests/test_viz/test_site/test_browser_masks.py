@@ -7,11 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support import PATIENCE
+from tests.support import PATIENCE, masks_by_hand
 from tests.test_viz.test_site import test_browser_site as site
 from tests.test_viz.test_site.test_browser_sheets import opened
-from tests.test_viz.test_site.test_masks_page import of_app
-from viz.pages.masks import captions
 
 pytestmark = pytest.mark.slow
 
@@ -19,9 +17,8 @@ visitor = site.visitor
 
 
 def answer_of(state: dict[str, str]) -> str:
-    """What the app says at the same address."""
-    _, selection, compared, _, leak, result = of_app(state)
-    return captions.answer_of(compared, selection, leak, result)
+    """What is to be said at an address."""
+    return masks_by_hand.answer(masks_by_hand.seen_at(state))
 
 
 def test_a_visitor_leaves_masks_out_flips_cells_and_types(visitor, address) -> None:

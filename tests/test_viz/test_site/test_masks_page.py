@@ -1,4 +1,4 @@
-"""The page Masks of the site says and shows what the app's page says and shows, from the numbers of the engine."""
+"""The page Masks of the site says and shows what Python makes of each batch, from recorded numbers and the engine's."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from model.config import DEFAULT_CHECKPOINT
 from model.interventions.edits import Edits
 from model.results.translation import SIDES
 from model.storage.checkpoint import checkpoints_folder
+from tests.support import masks_by_hand
 from tests.support.javascript import node
+from tests.support.masks_by_hand import seen_at
 from viz.figures.framed import plain_token
 from viz.figures.labels import spell_bytes
-from viz.pages.masks import captions, contents, measurements
-from viz.pages.masks.compared import Choices, Compared, head_of, of_batch
-from viz.site import words
+from viz.pages.masks import contents
+from viz.site import words as site_words
 from viz.stage import files as stage_files
 from viz.text import errors
 from viz.text.language import using
 from viz.text.words_masks import PAIRS
 from viz.views.results import mask_results
-from viz.views.results.mask_results import Leak, Request, Result
+from viz.views.results.mask_results import Request
 
 MINE = {"source1": "The  cat can’t sleep.", "target1": "Die Katze kann nicht schlafen."}
 # Addresses: recorded ones first, then those for which the engine computes.
@@ -60,7 +61,7 @@ def visit(tmp_path: Path, language: str, states: list[dict[str, str]]) -> list[d
     with using(language):
         told = contents.told()
         problems = errors.said_in(sorted((stage_files.WEB / "engine").rglob("*.js")))
-        page = words.catalogue()["page"]
+        page = site_words.catalogue()["page"]
     settings = {
         "languages": {language: language},
         "problems": {language: problems},
@@ -82,24 +83,6 @@ def visit(tmp_path: Path, language: str, states: list[dict[str, str]]) -> list[d
     return json.loads(finished.stdout)
 
 
-def of_app(state: dict[str, str]) -> tuple[Request, Choices, Compared, tuple[int, int], Leak | None, Result]:
-    """What the app's page computes of an address."""
-    count = int(state.get("sentences", "3"))
-    pairs = [(state.get(f"source{n}", a), state.get(f"target{n}", b)) for n, (a, b) in enumerate(PAIRS[:count], 1)]
-    request = Request(DEFAULT_CHECKPOINT, *zip(*pairs))
-    if state.get("batch") == "example":
-        request = Request(DEFAULT_CHECKPOINT)
-    sentence = int(state.get("sentence", "1")) - 1
-    cells = [tuple(map(int, cell.split("-"))) for cell in state.get("cells", "").split(".") if cell]
-    mask, left_out = state.get("mask", "decoder_self"), state.get("without", "look-ahead")
-    selection = Choices(sentence, mask, left_out, [(sentence, *cell) for cell in sorted(cells)])
-    compared, result = of_batch(request, selection)
-    place = compared.most_telling_head
-    if "layer" in state or "head" in state:
-        place = int(state.get("layer", "0")), int(state.get("head", "0"))
-    return request, selection, compared, place, head_of(compared, place)[1], result
-
-
 def part(sheet: dict[str, Any], type_: str, side: str = "right", name: str | None = None) -> dict[str, Any]:
     """A part of a sheet by its type and, where there are several, its name."""
     return next(part for part in sheet[side] if part["type"] == type_ and name in (None, part.get("name")))
@@ -112,26 +95,27 @@ def tokens(names: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     "language", ["en", pytest.param("de", marks=pytest.mark.slow), pytest.param("ko", marks=pytest.mark.slow)]
 )
-def test_the_page_says_what_the_app_says(language: str, tmp_path: Path) -> None:
+def test_the_page_says_what_python_makes_of_it(language: str, tmp_path: Path) -> None:
     sheets = visit(tmp_path, language, STATES)
     for number, (state, sheet) in enumerate(zip(STATES, sheets, strict=True)):
         assert not sheet["missed"] and bool(sheet["computed"]) == (number >= len(RECORDED)), state
         with using(language):
-            request, selection, compared, place, leak, result = of_app(state)
-            assert sheet["answer"] == captions.answer_of(compared, selection, leak, result), state
-            assert sheet["below"] == captions.below_answer(compared, selection, result, None), state
+            seen = seen_at(state)
+            assert sheet["answer"] == masks_by_hand.answer(seen), state
+            assert sheet["below"] == masks_by_hand.below(seen), state
             if state.get("show", "both") in ("both", "head"):
-                under = captions.under_picture(compared, selection, leak, result, place)
-                assert part(sheet, "note", name="under")["text"] == under, state
+                assert part(sheet, "note", name="under")["text"] == masks_by_hand.under(seen), state
             if state.get("show") == "numbers":
-                effect = measurements.effect(compared, selection, result, place)
-                assert part(sheet, "note", name="effect")["text"] == effect
-        assert part(sheet, "tiles", "left", "heads")["value"] == f"{place[0]}-{place[1]}", state
+                assert part(sheet, "note", name="effect")["text"] == masks_by_hand.effect(seen)
+        layer, head = seen.place
+        assert part(sheet, "tiles", "left", "heads")["value"] == f"{layer}-{head}", state
 
 
-def test_pictures_are_those_of_the_app(tmp_path: Path) -> None:
+def test_pictures_are_those_of_python(tmp_path: Path) -> None:
     for state, sheet in zip(STATES, visit(tmp_path, "en", STATES), strict=True):
-        _, selection, compared, place, leak, result = of_app(state)
+        seen = seen_at(state)
+        selection, compared, place, leak, result = seen.choice, seen.compared, seen.place, seen.leak, seen.result
+        assert result
         view, sentence = state.get("show", "both"), selection.sentence
         if view == "both":
             maps = part(sheet, "maps")["maps"]
@@ -141,7 +125,8 @@ def test_pictures_are_those_of_the_app(tmp_path: Path) -> None:
                 np.testing.assert_array_equal(shown["mask"], compared.masks[n])
                 assert shown["rows"] == tokens(compared.queries) and shown["columns"] == tokens(compared.keys)
                 assert shown.get("rings", []) == [list(cell) for cell in (leak.cells if leak and n else [])]
-                assert (shown["title"], shown.get("mark", "")) == compared.titles[n]
+                assert shown["title"] == compared.titles[n]
+                assert shown.get("mark", "") == ("leaks" if n and compared.leaking.any() else "")
         if view in ("head", "sentences"):
             shown = [map_["values"] for map_ in part(sheet, "maps")["maps"]]
             masks = result.with_changes.masks[selection.mask]
@@ -167,20 +152,23 @@ def test_a_click_flips_a_cell_and_the_link_to_steer_has_it(tmp_path: Path) -> No
         link = dict(parse_qsl(part(sheet, "controls")["controls"][0]["href"].removeprefix("#")))
         assert (link["page"], link["text"], link["model"]) == ("steer", PAIRS[0][0], "en-de")
         cells = Edits.from_code(link["edits"]).cells
-        mask = of_app(state)[5].original.masks[kind][0]
+        result = seen_at(state).result
+        assert result
+        mask = result.original.masks[kind][0]
         assert {(cell.kind, cell.query, cell.key, cell.open) for cell in cells} == {
             (kind, query, key, not mask[query, key])
             for query, key in [tuple(map(int, cell.split("-"))) for cell in state["cells"].split(".")]
-            if key < of_app(state)[5].lengths[0][SIDES[kind][1] == "target"]
+            if key < result.lengths[0][SIDES[kind][1] == "target"]
         }
 
 
-def test_numbers_and_what_cannot_be_computed_are_said_as_in_the_app(tmp_path: Path) -> None:
+def test_numbers_and_what_cannot_be_computed_are_said_as_in_python(tmp_path: Path) -> None:
     long = "word " * 80
     states = [{"show": "numbers", "pads": "2", "sentence": "3", "target3": ""}, MINE | {"source2": long}]
     for language in ("en", "de"):
         numbers, refused = visit(tmp_path, language, states)
-        request = of_app(states[0])[0]
+        pairs = [*PAIRS[:2], (PAIRS[2][0], "")]
+        request = Request(DEFAULT_CHECKPOINT, *zip(*pairs))
         with using(language):
             rows = part(numbers, "table")["rows"]
             on, off = mask_results.differences(request, 2, 2)
@@ -190,7 +178,7 @@ def test_numbers_and_what_cannot_be_computed_are_said_as_in_the_app(tmp_path: Pa
                 mask_results.differences(request, 2)
             assert rows[1][1:] == [errors.sentence(too_short.value), ""]
             with pytest.raises(ValueError) as too_long:
-                of_app(states[1])
+                seen_at(states[1])
             assert refused["problem"] == errors.sentence(too_long.value)
 
 

@@ -124,41 +124,6 @@ def _log_probability(logits: np.ndarray, ids: list[int]) -> float:
     return float((logits[np.arange(len(logits)), following] - normalisers).sum())
 
 
-@dataclass(frozen=True)
-class Leak:
-    """The cell that says most of all that another mask opens in a head."""
-
-    row: int
-    column: int
-    weight: float
-    of_row: float  # the part of the row's attention that goes to opened cells
-    cells: list[tuple[int, int]]  # all opened cells that get attention
-
-
-SEEN = 0.05  # weight from which on an opened cell is worth a ring
-
-
-def leak(cells_opened: np.ndarray, weights: np.ndarray, telling: np.ndarray | None = None) -> Leak | None:
-    """What cells bool (T, S) that a mask opened get in a head (T, S); None if nothing.
-
-    The cell of a query that sees the very next token is taken if it gets at least half of the largest weight. One of
-    the cells `telling` bool (T, S) is taken before all others, if one of them is worth a ring.
-    """
-    values = np.where(cells_opened, weights, 0.0)
-    if not cells_opened.any() or values.max() <= 0:
-        return None
-    candidates = values
-    if telling is not None and values[telling].max(initial=0.0) >= SEEN:
-        candidates = np.where(telling, values, 0.0)
-    row, column = analysis.largest_cell(candidates)
-    following = np.diagonal(candidates, offset=1)
-    if len(following) and following.max() >= candidates.max() / 2:
-        row = int(following.argmax())
-        column = row + 1
-    cells = [(int(t), int(s)) for t, s in np.argwhere(values >= SEEN)]
-    return Leak(row, column, float(values[row, column]), float(values[row].sum()), cells)
-
-
 def leaking_head(cells_opened: np.ndarray, weights: np.ndarray) -> tuple[int, int]:
     """The head of (L, H, T, S) in which opened cells (T, S) get the largest weight; the first if they get none."""
     return analysis.largest_cell(np.where(cells_opened, weights, 0.0).max(axis=(2, 3)))

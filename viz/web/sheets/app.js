@@ -33,6 +33,7 @@ import { SheetView } from "./sheet.js";
 /** @type {Record<string, () => Promise<import("./types.js").Maker>>} by the name of a page */
 const MAKERS = {
   atlas: () => import("./makers/atlas.js").then(({ atlas }) => atlas),
+  masks: () => import("./makers/masks.js").then(({ masks }) => masks),
   positions: () => import("./makers/positions.js").then(({ positions }) => positions),
   training: () => import("./makers/training.js").then(({ training }) => training),
 };

@@ -4,24 +4,44 @@
 /** @typedef {import("../../../engine/analysis/mask_passes.js").MaskName} MaskName */
 /** @typedef {import("../../../engine/run/config.js").AttentionKind} AttentionKind */
 /** @typedef {"nothing" | "look-ahead" | "padding" | "both"} LeftOut */
+/** @typedef {"window" | "documents" | "prefix"} TextMaskName  of a language model, over the texts in one row */
 
 /**
- * A mask as the page's file has it (viz/pages/masks/contents.py).
- * @typedef {object} MaskAbout
+ * What all masks have in the page's file (viz/pages/masks/contents.py).
+ * @typedef {object} ShownMask
  * @property {string} name
  * @property {string} purpose
+ * @property {[string, string]} axes
+ * @property {[string, string, string][]} programs title, who uses it, lines of PyTorch
+ */
+
+/**
+ * A mask of a batch.
+ * @typedef {ShownMask & MaskOfBatch} MaskAbout
+ * @typedef {object} MaskOfBatch
  * @property {AttentionKind} kind of attention that has it
  * @property {["source" | "target", "source" | "target"]} sides of rows and columns
  * @property {["source" | "target" | "predicted", "source" | "target"]} tokens that name them
- * @property {[string, string]} axes
- * @property {[string, string, string][]} programs title, who uses it, lines of PyTorch
+ */
+
+/**
+ * What the app has for texts in one row.
+ * @typedef {object} ToldTexts
+ * @property {string} model name of the language model
+ * @property {Record<TextMaskName, ShownMask>} masks
+ * @property {number[]} windows
+ * @property {number} window usually
  */
 
 /**
  * What the page says in its language (viz/pages/masks/contents.py).
  * @typedef {object} Told
  * @property {Record<string, string>} words
- * @property {string} model name
+ * @property {string | null} model name; null where the app has none
+ * @property {string[]} [no_translator] why, and the command that trains one
+ * @property {string} [card] what the model is, in the app
+ * @property {ToldTexts | null} [texts] in the app
+ * @property {Record<string, string>} [no_key_columns] in the app: what is made of a row without a key, by treatment
  * @property {[string, string]} languages of source and target
  * @property {[string, string][]} pairs of sentences
  * @property {number} first how many of them are there for who has changed nothing
@@ -37,7 +57,9 @@
  * @property {[string, string][]} pairs of sentences
  * @property {number} count of sentences
  * @property {number} sentence that is shown, from 0
- * @property {MaskName} mask
+ * @property {MaskName} mask of the batch
+ * @property {TextMaskName | null} textMask what is shown in place of it
+ * @property {number} window keys that a query sees
  * @property {LeftOut} leftOut
  * @property {string} view
  * @property {number} pads appended, as a number of the view "numbers"
@@ -45,7 +67,8 @@
 
 const COUNTS = ["2", "3", "4"];
 const MOST = 4;
-const EXAMPLES = 3; // sentences of the worked example
+export const EXAMPLES = 3; // sentences of the worked example
+const VIEWS_OF_TEXTS = ["both", "head", "code"];
 export const MOST_PADS = 16;
 export const PADS = 4;
 
@@ -54,7 +77,7 @@ export const PADS = 4;
  * @param {Told} told
  * @returns {Request}
  */
-export function readRequest(reader, { pairs: examples, first, masks, left_out, views }) {
+export function readRequest(reader, { pairs: examples, first, masks, texts, left_out, views }) {
   const isExample = reader.one("batch", ["sentences", "example"]) === "example";
   const count = Number(reader.one("sentences", COUNTS, String(first)));
   const pairs = examples.slice(0, count).map(([source, target], i) => {
@@ -63,17 +86,23 @@ export function readRequest(reader, { pairs: examples, first, masks, left_out, v
     return pair;
   });
   const total = isExample ? EXAMPLES : count;
+  const sentence = Math.min(total, reader.whole("sentence", 1, MOST, 1)) - 1; // of a smaller batch the last one
+  const ofTexts = isExample || !texts ? [] : Object.keys(texts.masks);
+  const mask = reader.one("mask", [...Object.keys(masks), ...ofTexts], "decoder_self");
+  const isText = ofTexts.includes(mask);
   return {
-    isExample,
-    pairs: isExample ? [] : pairs,
-    count,
-    sentence: Math.min(total, reader.whole("sentence", 1, MOST, 1)) - 1, // of a smaller batch the last one
-    mask: /** @type {MaskName} */ (reader.one("mask", Object.keys(masks), "decoder_self")),
+    ...{ isExample, count, sentence, pairs: isExample ? [] : pairs },
+    mask: /** @type {MaskName} */ (isText ? "decoder_self" : mask),
+    textMask: isText ? /** @type {TextMaskName} */ (mask) : null,
+    window: ofTexts.length && texts ? Number(reader.one("window", texts.windows.map(String), String(texts.window))) : 0,
     leftOut: /** @type {LeftOut} */ (reader.one("without", Object.keys(left_out), "look-ahead")),
-    view: reader.one("show", Object.keys(views)),
+    view: reader.one("show", Object.keys(views).filter((view) => !isText || isViewOfTexts(view))),
     pads: reader.whole("pads", 1, MOST_PADS, PADS),
   };
 }
+
+/** Whether a view can be shown of texts in one row. @param {string} view */
+export const isViewOfTexts = (view) => VIEWS_OF_TEXTS.includes(view);
 
 /**
  * The cells of a mask that are flipped, as [query, key], in their order.

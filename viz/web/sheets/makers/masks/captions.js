@@ -1,4 +1,4 @@
-// What the page Masks says of a head under a mask: viz/pages/masks/captions.py, sentence by sentence.
+// What the page Masks says of a head under a mask; the sentences stand in viz/text/words_masks.py.
 
 import { formatNumber } from "../../../recording/text/sentences.js";
 import { largestCell, shownToken } from "./compared.js";
@@ -8,7 +8,8 @@ import { largestCell, shownToken } from "./compared.js";
 /** @typedef {import("./address.js").Told} Told */
 /** @typedef {import("./compared.js").Compared} Compared */
 /** @typedef {import("./compared.js").Leak} Leak */
-/** @typedef {import("./result.js").ResultView} ResultView */
+/** @typedef {import("./compute.js").ResultView} ResultView */
+/** @typedef {import("./compute.js").TextsView} TextsView */
 
 /**
  * What all sentences are said of.
@@ -18,7 +19,8 @@ import { largestCell, shownToken } from "./compared.js";
  * @property {Compared} compared
  * @property {[number, number]} place layer and head
  * @property {Leak | null} leak
- * @property {ResultView} result
+ * @property {ResultView} result the batch
+ * @property {TextsView | null} texts in one row; of them is what the request's mask of texts shows
  * @property {Told} told
  * @property {Say} say
  * @property {string} language
@@ -26,7 +28,8 @@ import { largestCell, shownToken } from "./compared.js";
 
 /** The answer of the page, with the numbers of the head that is shown. @param {Subject} subject */
 export function answerOf({ request, cells, compared, leak, result, told, say }) {
-  const { mask, sentence, leftOut } = request;
+  const { mask, sentence, leftOut, textMask } = request;
+  if (textMask) return leak ? say(`answer_${textMask}`, valuesOf(compared, leak)) : say("too_short");
   if (!leak) {
     if (cells.length) return say("not_taken");
     if (leftOut !== "nothing") return say("opens_nothing", { mask: told.no_mask[leftOut] });
@@ -34,16 +37,26 @@ export function answerOf({ request, cells, compared, leak, result, told, say }) 
     return say("holds", { n: numbers.filter((isOpen) => !isOpen).length, total: numbers.length });
   }
   const { kind, sides } = told.masks[mask];
-  const query = shownToken(compared.queries[leak.row]);
-  const values = { query, key: shownToken(compared.keys[leak.column]), share: leak.weight };
+  const values = valuesOf(compared, leak);
   const isPadding = leak.column >= result.lengths[sentence][Number(sides[1] === "target")];
-  if (isPadding) return say("on_padding", { query, share: leak.ofRow });
+  if (isPadding) return say("on_padding", { query: values.query, share: leak.ofRow });
   if (kind === "decoder_self" && leak.column === leak.row + 1) return say("next_word", values);
   return say(cells.length && leftOut === "nothing" ? "opened" : "future", values);
 }
 
+/** What is said of a leak. @param {Compared} compared @param {Leak} leak */
+const valuesOf = ({ queries, keys }, { row, column, weight }) => ({
+  query: shownToken(queries[row]),
+  key: shownToken(keys[column]),
+  share: weight,
+});
+
 /** What the whole model makes of it, in numbers. @param {Subject} subject */
-export function belowAnswer({ request: { sentence }, result, say, language }) {
+export function belowAnswer({ request: { sentence, textMask }, result, texts, say, language }) {
+  if (textMask && texts) {
+    const [causal, other] = [texts.passes.causal.loss, texts.passes[textMask].loss];
+    return say(textMask === "prefix" ? "loss_prefix" : "loss", { causal, other });
+  }
   const number = say("sentence_of", { number: sentence + 1, total: result.lengths.length });
   const [original, changed] = result.reference[sentence];
   if (original === changed) {
@@ -59,7 +72,7 @@ export function belowAnswer({ request: { sentence }, result, say, language }) {
  * What the row of the largest leak attends to under both masks, and how many next tokens change.
  * @param {Subject} subject
  */
-export function underPicture({ request: { sentence }, compared, place: [layer, head], leak, result, say }) {
+export function underPicture({ request: { sentence, textMask }, compared, place: [layer, head], leak, result, say }) {
   const { queries, keys, weights } = compared;
   const rows = weights.map((maps) => maps[layer][head]);
   const mostOf = (/** @type {ArrayLike<number>} */ row) => Array.from(row).reduce((a, b) => Math.max(a, b), -Infinity);
@@ -71,6 +84,7 @@ export function underPicture({ request: { sentence }, compared, place: [layer, h
     ...{ a: shownToken(keys[a]), x: rows[0][row][a], b: shownToken(keys[b]), y: rows[1][row][b] },
   };
   if (!leak) return say("attends", values);
+  if (textMask) return say("attends_both", values);
   const pairs = result.likeliest[sentence];
   const n = pairs.filter(([first, second]) => first !== second).length;
   return `${say("attends_both", values)} ${say("next_tokens", { n, total: pairs.length })}`;

@@ -1,25 +1,18 @@
-// Pictures of masks: the tiles of all of them and of heads, a head with and without, masks large, lines of PyTorch.
+// Pictures of masks: a head with its mask and without, masks large, lines of PyTorch.
 
 import { tokenNames } from "../../../recording/text/text.js";
-import { tilePixels } from "../../maps.js";
 
 /** @typedef {import("../../../engine/analysis/mask_passes.js").MaskName} MaskName */
 /** @typedef {import("../../types.js").Map} MapPart */
 /** @typedef {import("../../types.js").Maps} Maps */
 /** @typedef {import("../../types.js").Part} Part */
-/** @typedef {import("../../../pages/tiles.js").Pixels} Pixels */
 /** @typedef {import("./captions.js").Subject} Subject */
-/** @typedef {import("./result.js").Rows} Rows */
+/** @typedef {import("./address.js").ShownMask} ShownMask */
 
-const [OPEN, BLOCKED, PADDING] = [
-  [0, 114, 178, 255],
-  [230, 159, 0, 255],
-  [183, 188, 196, 255], // blocked, because nothing is there
-];
 const LEAST = 260; // pixels of a large picture
-const BELOW = 96; // pixels of what stands under it
+const [LINES, LINE, LINK] = [26, 24, 40]; // pixels of what stands under it: two lines, one more, a link
+const HIGHEST = 110; // pixels of a cell
 const SMALL = 160; // pixels of each of several, at least
-const MASK_NAMES = /** @type {MaskName[]} */ (["encoder_self", "target_padding", "look_ahead", "decoder_self", "cross"]);
 /** @type {Partial<Record<MaskName, Partial<Record<"padding" | "future", MaskName>>>>} why a cell is blocked, by parts */
 const PARTS = {
   encoder_self: { padding: "encoder_self" },
@@ -29,72 +22,28 @@ const PARTS = {
   cross: { padding: "cross" },
 };
 
-/**
- * The masks as the model used them.
- * @param {Subject} subject
- * @returns {Part}
- */
-export function maskTiles({ request: { sentence, mask }, result, told, say }) {
-  const tiles = MASK_NAMES.map((code) => {
-    const rows = result.original.masks[code][sentence];
-    const real = result.lengths[sentence][Number(told.masks[code].sides[1] === "target")];
-    const isPadding = (/** @type {number} */ key) => code !== "look_ahead" && key >= real;
-    const colour = (/** @type {number} */ isOpen, /** @type {number} */ key) => (isOpen ? OPEN : isPadding(key) ? PADDING : BLOCKED);
-    return { code, name: told.masks[code].name, pixels: picture(rows, colour) };
-  });
-  const sets = Object.fromEntries(MASK_NAMES.map((code) => [code, { mask: code === "decoder_self" ? null : code, ...FORGOTTEN }]));
-  return { type: "tiles", name: "masks", key: "mask", label: say("masks"), columns: 3, tiles, value: mask, usual: "decoder_self", sets };
-}
-
-/** What another mask or sentence forgets: flipped cells are of the one before, and its most telling head is opened. */
-export const FORGOTTEN = { cells: null, layer: null, head: null };
-
-/**
- * The heads of the kind, under the masks that are left.
- * @param {Subject} subject
- * @returns {Part}
- */
-export function headTiles({ compared, place, say }) {
-  const { weights: [, maps], masks: [, mask] } = compared;
-  const places = maps.flatMap((heads, layer) => heads.map((rows, head) => ({ layer, head, rows })));
-  const tiles = places.map(({ layer, head, rows }) => ({
-    code: `${layer}-${head}`,
-    name: say("head", { layer, head }),
-    pixels: tilePixels({ values: rows, mask }, [0, 1]),
-  }));
-  const sets = Object.fromEntries(places.map(({ layer, head }) => [`${layer}-${head}`, { layer: String(layer), head: String(head) }]));
-  const about = { label: say("heads"), columns: maps[0].length, small: true, height: 0 };
-  return { type: "tiles", name: "heads", key: "head", ...about, tiles, value: place.join("-"), usual: "", sets };
-}
-
-/**
- * @param {Rows} rows
- * @param {(number: number, column: number) => number[]} colour
- * @returns {Pixels}
- */
-const picture = (rows, colour) =>
-  /** @type {Pixels} */ (/** @type {unknown} */ (rows.map((row) => Array.from(row, (number, j) => colour(number, j)))));
+/** The mask that is shown. @param {Subject} subject @returns {ShownMask} */
+export const shownMask = ({ request: { mask, textMask }, told }) => (textMask && told.texts ? told.texts.masks[textMask] : told.masks[mask]);
 
 /**
  * A head under its mask and, where something is changed, without; what leaks is ringed.
  * @param {Subject} subject
  * @returns {Maps}
  */
-export function headMaps({ request, compared, place: [layer, head], leak, told, say }) {
-  const { queries, keys, weights, masks, isChanged, leaking } = compared;
+export function headMaps(subject) {
+  const { compared, place: [layer, head], leak, told, say } = subject;
+  const { queries, keys, weights, masks, titles, mark, isChanged } = compared;
   const [rows, columns] = [tokenNames(queries), tokenNames(keys)];
-  const { leftOut, mask } = request;
-  const without = leftOut === "nothing" ? say("with_flips") : say("without", { mask: told.no_mask[leftOut] });
-  const isLeaking = leaking.some((row) => row.some(Boolean));
-  const map = (/** @type {0 | 1} */ n) => ({ values: weights[n][layer][head], mask: masks[n], rows, columns });
-  const second = { ...map(1), title: without, mark: isLeaking ? say("leaks") : "", rings: leak?.cells ?? [] };
+  const map = (/** @type {0 | 1} */ n) => ({ values: weights[n][layer][head], mask: masks[n], title: titles[n], rows, columns });
+  const second = { ...map(1), mark, rings: leak?.cells ?? [], save: "head-without" };
   return {
     type: "maps",
     label: told.views.both,
-    maps: [{ ...map(0), title: say("with_masks") }, ...(isChanged ? [second] : [])],
+    maps: [{ ...map(0), save: "head-with" }, ...(isChanged ? [second] : [])],
     ...{ scale: "sequential", range: [0, 1], cell: say("cell"), blocked: say("masked") },
-    ...axesOf(told.masks[mask].axes),
-    fills: [LEAST, BELOW],
+    ...axesOf(subject),
+    fills: [LEAST, LINES + linkOf(subject)],
+    highest: HIGHEST,
   };
 }
 
@@ -104,13 +53,20 @@ export function headMaps({ request, compared, place: [layer, head], leak, told, 
  * @returns {Maps}
  */
 export function largeMask(subject) {
-  const { request: { mask, sentence }, cells, result, told } = subject;
-  const about = told.masks[mask];
+  const { request: { mask, sentence, textMask }, cells, result } = subject;
+  const about = { title: shownMask(subject).name, save: "large-mask" };
+  if (textMask) return { ...maskMaps(subject, [{ ...textMaskMap(subject), ...about }]), fills: [LEAST, LINES], highest: HIGHEST };
   const codes = result.changed.masks[mask][sentence].map((row, t) => Array.from(row, (_, s) => `${t}-${s}`));
   const click = { key: "cells", codes, value: cells.map((cell) => cell.join("-")), most: codes.flat().length, usual: "" };
-  const map = { ...maskMap(subject, sentence), title: about.name, ...(mask === about.kind && { click }) };
-  return { ...maskMaps(subject, [map]), fills: [LEAST, BELOW] };
+  const map = { ...maskMap(subject, sentence), ...about, ...(isOwn(subject) && { click }) };
+  return { ...maskMaps(subject, [map]), fills: [LEAST, LINES + LINE + linkOf(subject)], highest: HIGHEST };
 }
+
+/** The pixels of the link to Steer. @param {Subject} subject */
+const linkOf = ({ cells }) => (cells.length ? LINK : 0);
+
+/** Whether the mask is one of the model, not a part of one: only its cells can be flipped. @param {Pick<Subject, "request" | "told">} subject */
+export const isOwn = ({ request: { mask, textMask }, told }) => !textMask && mask === told.masks[mask].kind;
 
 /** The chosen mask of every sentence of the batch. @param {Subject} subject @returns {Maps} */
 export function allSentences(subject) {
@@ -119,6 +75,7 @@ export function allSentences(subject) {
     ...maskMap(subject, number),
     title: say("numbered", { number: number + 1 }),
     small: say("tokens", { source, target }),
+    save: `sentence-${number}`,
   }));
   return { ...maskMaps(subject, maps), fills: [SMALL, 0] };
 }
@@ -149,18 +106,30 @@ function maskMap({ request: { mask }, result, told, say }, sentence) {
   return { values, rows, columns, texts };
 }
 
+/** A mask of texts in one row. @param {Subject} subject @returns {MapPart} */
+function textMaskMap({ request: { textMask }, compared: { queries, keys, masks }, say }) {
+  const [rows, columns] = [tokenNames(queries), tokenNames(keys)];
+  const values = masks[textMask === "prefix" ? 1 : 0];
+  const describe = (/** @type {number} */ isOpen, /** @type {number} */ t, /** @type {number} */ s) =>
+    say(isOpen ? "is_open" : "is_blocked", { row: rows[t], column: columns[s] });
+  return { values, rows, columns, texts: values.map((row, t) => Array.from(row, (isOpen, s) => describe(isOpen, t, s))) };
+}
+
 /** @param {Subject} subject @param {MapPart[]} maps @returns {Maps} */
-const maskMaps = ({ request: { mask }, told }, maps) => ({
-  ...{ type: "maps", label: told.masks[mask].name, maps, scale: "mask", range: [0, 1], cell: "" },
-  ...axesOf(told.masks[mask].axes),
+const maskMaps = (subject, maps) => ({
+  ...{ type: "maps", label: shownMask(subject).name, maps, scale: "mask", range: [0, 1], cell: "" },
+  ...axesOf(subject),
 });
 
-/** @param {[string, string]} axes */
-const axesOf = ([rowAxis, columnAxis]) => ({ rowAxis, columnAxis });
+/** @param {Subject} subject */
+function axesOf(subject) {
+  const [rowAxis, columnAxis] = shownMask(subject).axes;
+  return { rowAxis, columnAxis };
+}
 
 /** One mask as libraries take it, and the lines that apply it. @param {Subject} subject @returns {Part[]} */
-export const programs = ({ request: { mask }, told }) =>
-  told.masks[mask].programs.flatMap(([text, small, code]) => [
+export const programs = (subject) =>
+  shownMask(subject).programs.flatMap(([text, small, code]) => [
     { type: "title", text, small },
     { type: "note", text: code, code: true },
   ]);
