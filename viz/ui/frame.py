@@ -19,10 +19,9 @@ from viz.figures.framed import framed
 from viz.stage import assets
 from viz.stage.payload import packing
 from viz.text.language import say
-from viz.ui import explore, thumbnails, widgets
+from viz.ui import explore
 from viz.ui.plot.plot import plot as show_plot
 from viz.ui.widgets import control
-from viz.views import codes
 from viz.views.codes import one_of
 from viz.views.snippets import Plot
 
@@ -240,59 +239,3 @@ def _mounted():
 def _packed(tile: Tile) -> dict:
     payload = {"code": tile.code, "name": tile.name, "note": tile.note, "flag": tile.flag, "heading": tile.heading}
     return payload | ({} if tile.pixels is None else {"pixels": tile.pixels})
-
-
-def choose_head(weights: np.ndarray, mask: np.ndarray | None, default: tuple[int, int]) -> tuple[int, int]:
-    """Let the visitor choose a head of maps (L, H, T, S) by its picture; returns its layer and head.
-
-    Until one is chosen the default one is open, which may be another for other maps. Layer and head stand in the
-    address where they were chosen.
-    """
-    state = st.session_state
-    n_layers, n_heads = weights.shape[:2]
-    if widgets.has_arrived(HEAD):
-        state[HEAD] = _head_of_address({"layer": one_of(range(n_layers)), "head": one_of(range(n_heads))})
-    by_code = {f"{layer}-{head}": (layer, head) for layer in range(n_layers) for head in range(n_heads)}
-    if state[HEAD] not in by_code.values():
-        state[HEAD] = None
-    place = state[HEAD]
-    layer, head = map(str, place) if place else (None, None)
-    widgets.note_codes({"layer": layer, "head": head})
-
-    def clicked() -> None:
-        if at := by_code.get(str(state["heads-tiles"].get("selected"))):
-            state[HEAD] = at
-
-    pictures = thumbnails.head_pixels(weights, mask)
-    tiles = [
-        Tile(code, f"{say('layer')} {layer}, {say('head')} {head}", pixels=pictures[layer][head])
-        for code, (layer, head) in by_code.items()
-    ]
-    selected = place or default
-    payload = {
-        "label": say("Heads of this kind"),
-        "columns": n_heads,
-        "small": True,
-        "height": 0,
-        "fills": False,
-        "scrolls": False,
-        "selected": f"{selected[0]}-{selected[1]}",
-        "tiles": [_packed(tile) for tile in tiles],
-    }
-    _mounted()(key="heads-tiles", data=packing.pack(payload), on_selected_change=clicked)
-    return selected
-
-
-def _head_of_address(readers: Mapping[str, codes.Reader]) -> tuple[int, int] | None:
-    """Layer and head that the address names, each as its reader allows; None where it names neither."""
-    values, problems = codes.read(st.query_params.to_dict(), readers)
-    widgets.note_problems(problems)
-    return (values.get("layer", 0), values.get("head", 0)) if values else None
-
-
-HEAD = "frame-head"  # in the session: layer and head, None for the most telling one
-
-
-def forget_head() -> None:
-    """Open the most telling head, whatever was chosen before."""
-    st.session_state[HEAD] = None

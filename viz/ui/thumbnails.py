@@ -1,4 +1,4 @@
-"""Small pictures without words, for tiles: weights, signed numbers, masks and curves as arrays of pixels."""
+"""Small pictures without words, for tiles: weights, signed numbers and curves as arrays of pixels."""
 
 import base64
 from collections.abc import Iterable
@@ -9,8 +9,6 @@ from PIL import Image
 from plotly.colors import hex_to_rgb
 
 from viz import theme
-
-PADDING = "#b7bcc4"  # of cells that are blocked because nothing is there
 
 
 def weight_pixels(weights: np.ndarray, mask: np.ndarray | None = None, top: float = 1.0) -> np.ndarray:
@@ -32,14 +30,6 @@ def signed_pixels(values: np.ndarray, limit: float | None = None) -> np.ndarray:
     return np.rint(255 * np.clip((np.nan_to_num(values) / limit + 1) / 2, 0, 1)).astype(np.uint8)
 
 
-def mask_pixels(mask: np.ndarray, padding: np.ndarray | None = None) -> np.ndarray:
-    """The colours of a mask, bool (T, S): blue may attend, orange is blocked, grey where `padding` is False."""
-    colours = np.array([_rgb(theme.BLOCKED), _rgb(theme.MAY_ATTEND)])[mask.astype(int)]
-    if padding is not None:
-        colours[~mask & ~np.broadcast_to(padding, mask.shape)] = _rgb(PADDING)
-    return _opaque(colours)
-
-
 def curve_pixels(values: np.ndarray, height: int = 48, width: int = 160) -> np.ndarray:
     """A line of numbers (N,) from left to right as pixels, uint8 (height, width, 4); 0 is at the bottom."""
     places = np.linspace(0, len(values) - 1, width)
@@ -50,11 +40,6 @@ def curve_pixels(values: np.ndarray, height: int = 48, width: int = 160) -> np.n
         low, high = sorted((row, rows[max(0, column - 1)]))
         pixels[low : high + 3, column] = (*_rgb(theme.LINES[0]), 255)
     return pixels
-
-
-def head_pixels(weights: np.ndarray, mask: np.ndarray | None) -> list[list[np.ndarray]]:
-    """The pictures of all heads of maps (L, H, T, S), by layer and head."""
-    return [[weight_pixels(head, mask) for head in layer] for layer in weights]
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:
