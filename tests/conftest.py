@@ -21,7 +21,7 @@ from hypothesis import settings
 
 from benchmarks.support.browser import FLAGS, MISSING, find_browser
 from benchmarks.support.server import serve
-from tests.support import forget
+from tests.support import forget, forget_other_models
 from tests.support.guard import MISBEHAVED, Guard
 from tests.support.javascript import Script
 
@@ -87,6 +87,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def is_news(record: logging.LogRecord) -> bool:
     """Says whether a message of Streamlit's cache is worth showing: that there is no server is true of every test."""
     return "No runtime found" not in record.getMessage()
+
+
+def pytest_runtest_call() -> None:
+    """Forgets what pages computed where the models are others now."""
+    forget_other_models()
 
 
 @pytest.fixture(autouse=True)

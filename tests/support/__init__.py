@@ -12,3 +12,13 @@ def forget() -> None:
     if streamlit := sys.modules.get("streamlit"):
         streamlit.cache_data.clear()
         streamlit.cache_resource.clear()
+
+
+_CACHED_FROM = [""]  # the folder of checkpoints that Streamlit's caches are filled from
+
+
+def forget_other_models() -> None:
+    """Empties Streamlit's caches where the models are others than before: caches know them by name."""
+    if (folder := os.environ.get("HEADLIGHT_CHECKPOINTS", "")) != _CACHED_FROM[0]:
+        forget()
+        _CACHED_FROM[0] = folder

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -92,16 +91,6 @@ def quick_collection() -> Iterator[None]:
 def tiny_checkpoint(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Has every page of these tests use the tiny checkpoint."""
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
-
-
-CACHED_FROM = [""]  # the folder of checkpoints that Streamlit's caches are filled from
-
-
-def pytest_runtest_call() -> None:
-    """Forgets what pages computed where the models are others now: caches know them by name."""
-    if (folder := os.environ.get("HEADLIGHT_CHECKPOINTS", "")) != CACHED_FROM[0]:
-        forget()
-        CACHED_FROM[0] = folder
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,16 @@ import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 
+from tests.support import forget_other_models
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Forgets, before fixtures of a file compute, what other tests have of other models."""
+    forget_other_models()
 
 
 @pytest.fixture(scope="session")

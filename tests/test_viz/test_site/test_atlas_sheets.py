@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-import streamlit
 
 from model import load_translator
 from model.interventions.edits import Head
@@ -26,16 +25,6 @@ SCRIPT = "tests/test_viz/test_site/atlas_sheets.js"
 MODEL = "en-de"
 HEADS = [Head("cross", 1, 5), Head("encoder_self", 0, 7), Head("decoder_self", 2, 3)]
 Sheets = Callable[[list[tuple[str, dict[str, str]]]], list[dict[str, Any]]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _shipped() -> Iterator[None]:
-    """Other tests may have read a checkpoint of this name in another folder."""
-    streamlit.cache_resource.clear()
-    streamlit.cache_data.clear()
-    yield
-    streamlit.cache_resource.clear()
-    streamlit.cache_data.clear()
 
 
 @pytest.fixture(scope="module")
