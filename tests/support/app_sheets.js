@@ -4,13 +4,15 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
+import { Problem } from "../../viz/web/engine/run/problem.js";
 import { unpack } from "../../viz/web/recording/message/packed.js";
+import { problemInWords } from "../../viz/web/recording/text/problems.js";
 import { fill } from "../../viz/web/recording/text/sentences.js";
 import { MAKERS } from "../../viz/web/sheets/makers.js";
 import { Reader } from "../../viz/web/sheets/reader.js";
 
 const PROBLEM = 1; // as in viz/web/sheets/app.js
-const { name, told, language, visits } = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const { name, told, asks, language, visits } = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 /** @type {((answer: string) => void)[]} */
 const waiting = [];
 const lines = createInterface({ input: process.stdin });
@@ -32,8 +34,11 @@ async function fetchFile(query) {
 const given = {
   ...{ told, language },
   say: (/** @type {string} */ key, /** @type {any} */ values = {}) => fill(told.words[key] ?? key, values, language),
-  file: (/** @type {string} */ file, asked = {}) => fetchFile({ ...asked, file }),
-  problemOf: (/** @type {unknown} */ error) => (error instanceof Refusal ? error.message : ""),
+  file: (/** @type {string} */ file, asked = {}) => fetchFile({ ...asked, ...asks, file }),
+  problemOf(/** @type {unknown} */ error) {
+    if (error instanceof Problem) return problemInWords(error, told.problems ?? {}, language);
+    return error instanceof Refusal ? error.message : "";
+  },
   link: (/** @type {string} */ page, /** @type {any} */ query) => `./${page}?${new URLSearchParams(query)}`,
 };
 /** Arrays as lists. @param {string} _ @param {any} value */

@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,18 @@ SCRIPT = Path(__file__).with_name("app_sheets.js")
 
 
 def visit(
-    page: sheets.Sheet, told: dict[str, Any], visits: list[dict[str, str]], language: str = "en"
+    page: sheets.Sheet,
+    told: Mapping[str, Any],
+    visits: Sequence[Mapping[str, str]],
+    language: str = "en",
+    asks: Mapping[str, str] = {},
 ) -> list[dict[str, Any]]:
-    """The sheet of each address, with `missed`, what in it means nothing."""
-    job = {"name": page.NAME, "told": told, "language": language, "visits": visits}
+    """The sheet of each address, with `missed`, what in it means nothing.
+
+    Args:
+        told, asks: what the page gives `viz.ui.sheets.show`.
+    """
+    job = {"name": page.NAME, "told": told, "asks": asks, "language": language, "visits": list(visits)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "job.json")
         path.write_text(json.dumps(job, default=np.ndarray.tolist), encoding="utf-8")

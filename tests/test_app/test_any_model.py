@@ -21,7 +21,7 @@ from model.measures import atlas
 from model.measures.corpus import index
 from model.measures.heads import text_roles
 from model.storage.checkpoint import available
-from tests.support.made_sheets import made_sheets
+from tests.support.app_sheets import visit
 from tests.support.messages import unpack
 from tests.support.repeated import first_quick
 from tests.test_app import screen
@@ -358,10 +358,10 @@ def test_the_heads_of_an_opened_model_are_measured_over_a_file(
     measures = ("unexplained", "idle", "rule first token")
     boards = [{"texts-colour": measure} for measure in measures]
     views = [{"over-texts": part} for part in ("fails", "numbers", "pairs", "points", "idea")]
-    made = made_sheets(over_texts, message["told"], [*boards, *views], message["asks"])
+    made = visit(over_texts, message["told"], [*boards, *views], asks=message["asks"])
     for measure, of_measure in zip(measures, made):
         np.testing.assert_allclose(of_measure["left"][0]["values"], expected[measure], atol=1e-6)
-    assert not any(of_view.get("problem") or of_view["missed"] for of_view in made)
+    assert not any(of_view.get("warning") or of_view["missed"] for of_view in made)
 
 
 def test_a_model_that_gets_no_index_says_why(shelf: model_shelf.Shelf) -> None:

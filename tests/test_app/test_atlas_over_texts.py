@@ -16,7 +16,7 @@ from model.interventions.edits import Head
 from model.measures import reports
 from model.measures.corpus import edges, index, points
 from model.measures.corpus.hypothesis import EdgeTexts, Hypothesis, evaluate
-from tests.support.made_sheets import made_sheets
+from tests.support.app_sheets import part, visit
 from tests.support.repeated import first_quick
 from tests.test_app.conftest import CARD, SENTENCES, save_tiny
 from tests.test_app.screen import leave_sheet, measure_all, open_page, sheet, warnings
@@ -49,11 +49,7 @@ def drawn(at: Any, *addresses: Mapping[str, str], language: str = "en") -> list[
     """What the browser makes of addresses, with what the page has given it."""
     assert not at.exception and not at.error and not at.warning
     message = sheet(at)
-    return made_sheets(page, message["told"], addresses, message["asks"], language)
-
-
-def part(made: dict[str, Any], kind: str, side: str = "right") -> dict[str, Any]:
-    return next(part for part in made[side] if part["type"] == kind)
+    return visit(page, message["told"], addresses, language, message["asks"])
 
 
 def board_of(made: dict[str, Any]) -> np.ndarray:
@@ -78,7 +74,7 @@ def test_it_opens_with_what_rules_do_not_explain_and_rows_that_lead_to_the_stage
     text, row, *_ = indexed["kinds"]["cross"]["top"][1][2][0]
     first = part(made, "rows")["rows"][0]
     query = query_of(first["href"])
-    assert first["label"].startswith("most active") and first["href"].startswith("translate?")
+    assert first["label"].startswith("most active") and first["href"].startswith("./translate?")
     assert [query.get("text", view.EXAMPLE), query["reference"]] == indexed["texts"][text]
     assert (query["kind"], query["layer"], query["head"], query["pin"]) == ("cross", "1", "2", f"t{row}")
     assert without["left"][0]["text"].startswith("No kind of attention has both")  # of self-attention, and of cross
