@@ -21,7 +21,7 @@ function fitOf(edges, parameters) {
     return { form, text: parameters[`idea-${side}-${form}`] ?? "", occurrence: parameters[`idea-${side}-when`] ?? "any" };
   };
   const [low, high] = ["idea-low", "idea-high"].map((name) => (name in parameters ? Number(parameters[name]) : null));
-  const hypothesis = { query: pattern("query"), key: pattern("key"), relation: parameters["idea-relation"] ?? "any", low, high };
+  const hypothesis = { query: pattern("query"), key: pattern("key"), relation: parameters["idea-relation"] ?? (parameters.kind === "cross" ? "aligned" : "after_same"), low, high };
   const { hasKey: _, fits: __, ...numbers } = evaluate(edges, parameters.kind, hypothesis);
   return numbers;
 }

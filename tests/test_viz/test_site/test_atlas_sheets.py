@@ -168,7 +168,9 @@ def test_a_head_over_held_out_sentences_is_that_of_the_app(sheets) -> None:
 
 
 IDEAS: list[tuple[str, dict[str, str], Hypothesis]] = [
-    ("cross", {}, Hypothesis()),
+    ("cross", {}, Hypothesis(relation="aligned")),
+    ("encoder_self", {}, Hypothesis(relation="after_same")),
+    ("cross", {"idea-relation": "any"}, Hypothesis()),
     (
         "cross",
         {"idea-relation": "aligned", "idea-key": "capital"},
@@ -176,7 +178,8 @@ IDEAS: list[tuple[str, dict[str, str], Hypothesis]] = [
     ),
     (
         "cross",
-        {"idea-query": "words", "idea-query-words": "Nicht, groß, KEIN", "idea-low": "-2", "idea-high": "3"},
+        {"idea-relation": "any", "idea-query": "words", "idea-query-words": "Nicht, groß, KEIN"}
+        | {"idea-low": "-2", "idea-high": "3"},
         Hypothesis(Pattern("words", "Nicht, groß, KEIN"), Pattern(), "any", -2, 3),
     ),
     (
@@ -191,7 +194,7 @@ IDEAS: list[tuple[str, dict[str, str], Hypothesis]] = [
     ),
     (
         "decoder_self",
-        {"idea-key": "special", "idea-query": "punctuation", "idea-high": "-1"},
+        {"idea-relation": "any", "idea-key": "special", "idea-query": "punctuation", "idea-high": "-1"},
         Hypothesis(Pattern("punctuation"), Pattern("special"), "any", None, -1),
     ),
 ]

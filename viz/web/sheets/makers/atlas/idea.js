@@ -21,12 +21,15 @@ const [WHOLE, NEAR, NEAR_KEY] = [26, 9, 2]; // tokens of a text that is shown wh
 /** @type {Record<string, string>} what stands in a box at first */
 const WRITTEN = { words: "nicht, not", expression: "ing$" };
 
+/** The relation of an idea at first. @param {string} kind */
+const firstRelation = (kind) => (kind === "cross" ? "aligned" : "after_same");
+
 /** The idea of the address. @param {Reader} reader @param {string} kind @param {Given} given @returns {Hypothesis} */
 function hypothesisOf(reader, kind, { told }) {
   const relations = Object.keys(told.idea.relations).filter((code) => code !== "aligned" || kind === "cross");
   const distance = (/** @type {string} */ key) => (reader.parameters[key]?.trim() ? reader.whole(key, -FARTHEST, FARTHEST, NaN) : NaN);
   const [low, high] = ["idea-low", "idea-high"].map(distance).map((value) => (Number.isNaN(value) ? null : value));
-  return { query: patternOf(reader, "query", told), key: patternOf(reader, "key", told), relation: reader.one("idea-relation", relations), low, high };
+  return { query: patternOf(reader, "query", told), key: patternOf(reader, "key", told), relation: reader.one("idea-relation", relations, firstRelation(kind)), low, high };
 }
 
 /** @param {Reader} reader @param {string} side @param {any} told @returns {Pattern} */
@@ -52,7 +55,7 @@ function relationControls({ relation, low, high }, kind, { told, say }) {
   const distance = (/** @type {string} */ key, /** @type {string} */ label, /** @type {number | null} */ value) =>
     /** @type {Control} */ ({ type: "text", key, label, written: true, value: String(value ?? ""), usual: "", hint: "±∞", help: say("whole") });
   return [
-    { type: "select", key: "idea-relation", label: say("key_is"), written: true, options, value: relation, usual: "any" },
+    { type: "select", key: "idea-relation", label: say("key_is"), written: true, options, value: relation, usual: firstRelation(kind) },
     distance("idea-low", say("distance_from"), low),
     distance("idea-high", say("to"), high),
   ];
