@@ -1,6 +1,7 @@
 """The page without a server that `make serve` gives out beside the app, built when its sources have changed."""
 
 import hashlib
+import html
 import os
 import shlex
 import subprocess
@@ -10,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from model.storage.installation import root
+from viz.text.language import LANGUAGES, message, say, using
 
 PACKAGES = Path(__file__).parents[2]
 SOURCES = ("viz", "model", "docs")  # folders of it, from which the page is made
 LESSONS, CHECKPOINTS = "HEADLIGHT_LESSONS", "HEADLIGHT_CHECKPOINTS"  # what else says what is in it
+BUILDING = message("This page is being built. It opens here by itself, in a minute or two.")
+AGAIN = 5  # seconds after which a browser asks for it again
 PATIENT = 15  # how far a build stands behind what visitors wait for, as in the command `nice`
 
 
@@ -47,6 +51,8 @@ class Build:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._key_file.unlink(missing_ok=True)
+            if not (self.folder / "index.html").exists():
+                (self.folder / "index.html").write_text(waiting_page(), encoding="utf-8")
         except OSError as error:
             print(f"The page without a server cannot be kept: {error}", file=sys.stderr, flush=True)
             return None
@@ -78,6 +84,20 @@ class Build:
 
     def _report(self) -> None:
         print(f"Without waiting for others, in each browser alone:\n  {self._address}", flush=True)
+
+
+def waiting_page() -> str:
+    """What visitors see until the page is there, in all languages."""
+    lines = []
+    for code in LANGUAGES:
+        with using(code):
+            lines.append(f'<p lang="{code}">{html.escape(say(BUILDING))}</p>')
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width"><meta http-equiv="refresh" content="{AGAIN}"><title>Headlight</title>'
+        "<style>:root { color-scheme: light dark } body { font: 1.1rem/1.5 system-ui, sans-serif; margin: 3rem }"
+        f"</style></head><body><main><h1>Headlight</h1>{''.join(lines)}</main></body></html>"
+    )
 
 
 def cache_folder() -> Path:

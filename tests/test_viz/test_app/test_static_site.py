@@ -17,6 +17,7 @@ import pytest
 
 from benchmarks.support.server import ROOT, end, free_port
 from viz.app import replicas, static_site
+from viz.text.language import LANGUAGES
 
 HASH = "-0123456789ab"
 FILES = {
@@ -118,7 +119,7 @@ def test_the_proxy_gives_out_nothing_else(proxy: int) -> None:
 
 def test_the_page_is_built_once_and_again_when_its_sources_change(tmp_path: Path, monkeypatch, capfd) -> None:
     writes = tmp_path / "python"
-    writes.write_text('#!/bin/sh\necho built >> "$5/index.html"\n')
+    writes.write_text('#!/bin/sh\necho finished >> "$5/index.html"\n')
     writes.chmod(0o755)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(static_site.sys, "executable", str(writes))
@@ -132,7 +133,7 @@ def test_the_page_is_built_once_and_again_when_its_sources_change(tmp_path: Path
         while build._process is not None:
             build.look()
         assert build.is_new == works
-        assert (build.folder / "index.html").read_text().count("built") == count
+        assert (build.folder / "index.html").read_text().count("finished") == count
         out, err = capfd.readouterr()
         assert (build.folder.is_relative_to(tmp_path), "/site/\n" in out, "why" in err) == (True, works, not works)
 
@@ -146,6 +147,8 @@ def test_a_build_that_is_not_waited_for_ends(tmp_path: Path, monkeypatch) -> Non
     build = static_site.Build("")
     build.start(os.environ)
     process = build._process
+    waits = (build.folder / "index.html").read_text(encoding="utf-8")  # what visitors see until then
+    assert all(f'<p lang="{language}">' in waits for language in LANGUAGES) and 'http-equiv="refresh"' in waits
     build.stop()
     assert process.returncode is not None and not build.is_new
 
