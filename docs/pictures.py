@@ -43,7 +43,7 @@ def ready(page: Any, more_than: int = 0) -> None:
         """before => {
           const stage = document.querySelector('.hl-stage');
           if (stage) return Number(stage.dataset.ready ?? 0) > before && stage.querySelector('.main-svg');
-          return document.querySelector('.hl-figure :is(.main-svg, .hl-head-board)');
+          return document.querySelector('.hl-figure :is(.main-svg, .hl-head-board), .hl-sheet[data-ready]');
         }""",
         arg=more_than,
     )
