@@ -37,9 +37,11 @@ TRAINING = "training?section=here&film-task=seen+before&film-layers-seen+before=
 BESIDE = "&film-change-seen+before=seed"
 STILL = 6  # looks, four a second, after which a page no longer changes
 STAGES = ("Translate", "Compare", "Language model", "Steer")  # pages without a heading
+SHEETS = ("Masks", "Positions", "Warm-up", "Head atlas")  # pages that a browser draws once Streamlit is done
 HIGHEST, FEWEST = 420, 40  # pixels above the first picture, and words
 # What Streamlit leaves of the page before stays in the window, marked as stale, until the new run is over.
 OPENED = """title => {
+  const sheets = SHEETS;
   // From one page with the stage to another the same element may stay.
   const another = stage => stage && (stage !== window.left?.[0] || stage.dataset.ready !== window.left[1]);
   const app = document.querySelector('[data-testid="stApp"]');
@@ -47,8 +49,9 @@ OPENED = """title => {
     && (title ? [...document.querySelectorAll('h1')].some(heading => heading.innerText.trim() === title)
       : !document.querySelector('h1') && another(document.querySelector('.hl-stage[data-ready]:has(.main-svg)')))
     && !document.querySelector('[data-stale="true"]')
+    && (!sheets.includes(title) || document.querySelector('.hl-sheet[data-ready]'))
     && [...document.querySelectorAll('.hl-figure')].every(chart => chart.querySelector('.main-svg, .hl-head-board'));
-}"""
+}""".replace("SHEETS", str(list(SHEETS)))
 # Made before the click and asked after it: nothing to the browser lies between the click and the picture.
 WATCH = f"""title => {{
   const stage = document.querySelector('.hl-stage');
@@ -58,8 +61,9 @@ WATCH = f"""title => {{
     const start = performance.now(), seen = new Set(), drawn = new Map();
     const inWindow = ([chart, _]) => chart.isConnected && chart.getBoundingClientRect().top < innerHeight;
     const look = () => {{
-      for (const svg of document.querySelectorAll('.hl-figure :is(.main-svg, .hl-head-board)')) {{
-        const chart = svg.closest('.hl-figure');
+      const charts = '.hl-figure :is(.main-svg, .hl-head-board), .hl-sheet[data-ready]';
+      for (const part of document.querySelectorAll(charts)) {{
+        const chart = part.closest('.hl-figure, .hl-sheet');
         if (!seen.has(chart)) frames(now => drawn.set(chart, now - start));
         seen.add(chart);
       }}
@@ -77,9 +81,11 @@ WATCH = f"""title => {{
 FIRST_PICTURE = """() => {
   const page = document.querySelector('[data-testid=stMainBlockContainer]');
   const shown = node => node.checkVisibility({visibilityProperty: true}) && node.getBoundingClientRect().height > 4;
-  const picture = [...page.querySelectorAll('.hl-figure, .hl-stage')].find(shown);
+  const pictures = '.hl-figure, .hl-stage, .hl-sheet-board, .hl-sheet-map, .hl-sheet-plot, .hl-sheet-shares';
+  const topOf = node => node.getBoundingClientRect().top;
+  const [picture] = [...page.querySelectorAll(pictures)].filter(shown).sort((a, b) => topOf(a) - topOf(b));
   const scrolled = document.querySelector('[data-testid=stMain]').scrollTop;
-  const top = picture ? picture.getBoundingClientRect().top + scrolled : null;
+  const top = picture ? topOf(picture) + scrolled : null;
   const texts = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
   let words = 0;
   for (let text; (text = texts.nextNode());) {
