@@ -14,6 +14,7 @@ import pytest
 from model import load_translator
 from model.interventions.edits import Head
 from model.measures.corpus.hypothesis import Hypothesis, Pattern, evaluate
+from model.results.recording import axis_tokens
 from tests.support.javascript import node
 from viz.pages.atlas import contents, idea_file
 from viz.stage.payload import head_card, head_rows, held_out
@@ -65,6 +66,11 @@ def drawn_row(row: dict[str, Any]) -> dict[str, Any]:
     query = dict(parse_qsl(row["href"][1:]))
     page = query.pop("page").replace("translate", "")
     return {"page": page, "query": query, "pieces": row["pieces"]}
+
+
+def drawn_rows(rows: list[dict[str, float]]) -> np.ndarray:
+    """The numbers of a map, whose rows JSON has by their places."""
+    return np.array([list(row.values()) for row in rows])
 
 
 def payload(row: head_rows.TextRow) -> dict[str, Any]:
@@ -149,22 +155,34 @@ def heads_results_first(report: dict[str, Any]) -> tuple[int, int]:
     return divmod(int(rates.argmin()), rates.shape[1])
 
 
-def test_a_head_over_held_out_sentences_is_that_of_the_app(sheets) -> None:
+def test_a_head_over_held_out_sentences_is_as_python_says(sheets) -> None:
     report = heads_results.report(MODEL)
     roles = heads_results.of_report(report)
-    addresses = [(language, {"part": "board", **place_of(head)}) for language in LANGUAGES for head in HEADS]
-    for (language, parameters), made in zip(addresses, sheets(addresses)):
-        head = Head(parameters["kind"], int(parameters["layer"]), int(parameters["head"]))
+    translator = load_translator(MODEL)
+    places = [(language, head, number) for language in LANGUAGES for number, head in enumerate(HEADS)]
+    addresses = [
+        (language, {"part": "board", "example": str(number), **place_of(head)}) for language, head, number in places
+    ]
+    for (language, head, number), made in zip(places, sheets(addresses), strict=True):
         sheet = made["sheet"]
         with using(language):
             card = held_out.held_out_card(report, roles, head, MODEL)
             assert (sheet["answer"], sheet["below"]) == (card.about, card.ranked["sharpness"])
             assert part(sheet, "table")["rows"] == card.numbers
-            rows = part(sheet, "rows")["rows"]
-            links = [(row["label"], dict(parse_qsl(row["href"][1:])), row["pieces"]) for row in rows]
-            assert links == [
-                (example.text, {"page": "translate", **example.query}, [example.caption]) for example in card.examples
-            ]
+            example = card.examples[number]
+            assert len(part(sheet, "tiles")["tiles"]) == len(card.examples)
+            [drawn] = part(sheet, "maps")["maps"]
+            assert (drawn["title"], drawn["small"]) == (f"“{example.text}”", example.caption)
+            [link] = part(sheet, "controls")["controls"]
+            assert dict(parse_qsl(link["href"][1:])) == {"page": "translate", **example.query}
+        _, row, column, *_ = report["kinds"][head.kind]["examples"][head.layer][head.head][number]
+        assert drawn["rings"] == [[row, column]]
+        result = translator.translate(example.text, beam=1)
+        queries, keys, _ = axis_tokens(result, head.kind)
+        assert (len(drawn["rows"]), len(drawn["columns"])) == (len(queries), len(keys))
+        weights = result.attention(head.kind)[head.layer, head.head]
+        np.testing.assert_allclose(drawn_rows(drawn["values"]), weights, atol=0.5 / 255 + 1e-6)
+        np.testing.assert_array_equal(drawn_rows(drawn["mask"]), result.mask(head.kind))
 
 
 IDEAS: list[tuple[str, dict[str, str], Hypothesis]] = [
@@ -241,7 +259,7 @@ def test_what_an_address_cannot_have_is_told(sheets) -> None:
     assert part(made["sheet"], "board", "left")["selected"][0][1] == 2
     [made] = sheets([("en", {"colour": "entropy"})])  # of addresses from before there were many texts
     assert made["sheet"]["answer"].startswith("Cross-attention") and not made["missed"]
-    assert part(made["sheet"], "rows").get("stacked")
+    assert part(made["sheet"], "maps")["maps"]
 
 
 def test_language_models_that_ship_are_there_without_ideas_and_without_a_stage(sheets) -> None:

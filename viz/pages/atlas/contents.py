@@ -1,7 +1,8 @@
 """The Head atlas as data: the files that a browser fetches which draws it, in the app and without a server."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import atlas
 from model.measures.corpus import edges, index
-from model.results.translation import KINDS
+from model.results.recording import axis_tokens
+from model.results.translation import KINDS, Translation
 from model.running.translator import Translator, Writer, load_translator
 from model.storage.checkpoint import available
 from viz.figures.labels import english
@@ -49,6 +51,10 @@ WORDS = messages(
     its_numbers="Numbers of this head",
     held_out="held-out",
     largest_first="rank, largest first",
+    strongest="Strongest in these held-out sentences",
+    to_stage="Open this head on the stage →",
+    cell="“{row}” → “{column}”: {value}",
+    masked="“{row}” → “{column}”: masked",
     colors="One cell per head: {value}, {colors}.",
     bright_large="bright where it is large",
     bright_small="bright where it is small",
@@ -58,7 +64,6 @@ WORDS = messages(
 WORDS |= {
     "extremes": head_boards.EXTREMES,
     "no_kind": head_boards.NO_KIND,
-    "strongest": held_out.STRONGEST,
     "no_fails": NO_FAILS,
 }
 WORDS |= {"pairs_note": head_card.PAIRS_NOTE, "fails_note": FAILS_NOTE}
@@ -71,6 +76,7 @@ class ModelHeads:
     name: str
     texts: IndexedHeads | None
     report: dict[str, Any] | None
+    translator: Translator | None = None  # which translates the sentences where heads are strongest
 
     @property
     def roles(self) -> Source | None:
@@ -82,6 +88,13 @@ class ModelHeads:
         """Numbers of all heads, by the view that shows them."""
         sources = {"texts": self.texts and self.texts.source(self.roles), "board": self.roles}
         return {view: source for view, source in sources.items() if source}
+
+    @cached_property
+    def translated(self) -> Callable[[str], Translation]:
+        """Translates a sentence as its address on the stage does, once."""
+        assert self.translator is not None
+        translate = self.translator.translate
+        return cache(lambda text: translate(text, beam=1))
 
     @property
     def first(self) -> Head:
@@ -117,7 +130,8 @@ def read_heads(model: Translator | Writer) -> ModelHeads | None:
         of_sentences = atlas.read(model.folder, model.config)
     except ValueError:
         of_sentences = None
-    return ModelHeads(model.name, texts, of_sentences) if texts or of_sentences else None
+    translator = model if isinstance(model, Translator) else None
+    return ModelHeads(model.name, texts, of_sentences, translator) if texts or of_sentences else None
 
 
 def parts(models: Sequence[Translator]) -> tuple[dict[str, dict[str, Any]], dict[str, bytes]] | None:
@@ -155,11 +169,18 @@ def told_of(every: Sequence[ModelHeads]) -> dict[str, Any]:
         },
         "abouts": {measure: say(text) for measure, text in head_boards.ABOUT.items()},
         "kinds": {kind: say(words.SHORT_KINDS[kind]) for kind in KINDS},
+        "axes": {kind: _axes(kind) for kind in KINDS},
         "signed": list(head_boards.SIGNED),
         "low_is_good": list(head_boards.LOW_IS_GOOD),
         "low_first": list(head_boards.LOW_FIRST),
         "models": {heads.name: about(heads) for heads in every},
     }
+
+
+def _axes(kind: str) -> list[str]:
+    """What the rows and the columns of a map are."""
+    axes = words.axes(kind)
+    return [say(axes["query_axis"]), say(axes["key_axis"])]
 
 
 def about(heads: ModelHeads) -> dict[str, str]:
@@ -234,7 +255,21 @@ def head_file(heads: ModelHeads, head: Head, languages: Iterable[str] = LANGUAGE
     rows = {
         name: [[row_payload(row) for _, row in group.rows] for group in of_name] for name, of_name in groups.items()
     }
-    return {"rows": rows, "said": said}
+    return {"rows": rows, "said": said, "maps": _maps(heads, head)}
+
+
+def _maps(heads: ModelHeads, head: Head) -> list[dict[str, Any]]:
+    """The head in the held-out sentences where it is strongest, of 255 parts each, and the cell that says so."""
+    if heads.report is None or heads.translator is None:
+        return []
+    maps = []
+    for text, row, column, *_ in heads.report["kinds"][head.kind]["examples"][head.layer][head.head]:
+        result = heads.translated(heads.report["texts"][text])
+        queries, keys, _ = axis_tokens(result, head.kind)
+        weights = result.attention(head.kind)[head.layer, head.head]
+        drawn = {"values": np.rint(255 * weights).astype(np.uint8), "mask": result.mask(head.kind).astype(np.uint8)}
+        maps.append({"rows": queries, "columns": keys, "cell": [row, column], **drawn})
+    return maps
 
 
 def row_payload(row: TextRow) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // What a head does over many texts: what explains it as bars, rows as text with their keys shaded, histograms.
 
 import { formatNumber } from "../recording/text/sentences.js";
-import { dress, el, setChildren } from "../stage/frame/dom.js";
+import { el, setChildren } from "../stage/frame/dom.js";
 import { Save } from "./save.js";
 
 /** @typedef {import("./types.js").Histogram} Histogram */
@@ -28,9 +28,8 @@ export class RowsView {
   root = el("ol.rows");
 
   /** @param {import("./types.js").Rows} part */
-  show({ label, rows, stacked }) {
+  show({ label, rows }) {
     this.root.ariaLabel = label;
-    dress(this.root, { stacked });
     setChildren(this.root, rows.map((row) => {
       const label = row.href ? el("a", { href: row.href, target: "_self" }, row.label) : row.label;
       return el("li", el("span", label), el("span", { dir: "auto" }, row.pieces.map(pieceOf)));

@@ -163,8 +163,8 @@
  * @typedef {string | [text: string, weight: number] | [text: string, weight: number | null, isQuery: 1]} Piece
  */
 /**
- * Texts under each other, each with a link that opens it ("" where nothing does); `stacked`: the link is a sentence.
- * @typedef {{type: "rows", label: string, rows: {label: string, href: string, pieces: Piece[]}[], stacked?: boolean}} Rows
+ * Texts under each other, each with a link that opens it ("" where nothing does).
+ * @typedef {{type: "rows", label: string, rows: {label: string, href: string, pieces: Piece[]}[]}} Rows
  */
 /**
  * Shares of bins; `marks`: what is marked above each, "" nothing.

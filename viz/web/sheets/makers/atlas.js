@@ -1,7 +1,8 @@
 // The page Head atlas: all heads over many texts and over held-out sentences, and one of them.
 
-import { equallyWide, kindsWith, sizesOf } from "./atlas/board.js";
-import { boardParts, measuresOf, note } from "./atlas/measures.js";
+import { sizesOf } from "./atlas/board.js";
+import { heldOut } from "./atlas/held_out.js";
+import { note } from "./atlas/measures.js";
 import { texts } from "./atlas/texts.js";
 
 /** @typedef {import("../types.js").Given} Given */
@@ -13,12 +14,13 @@ import { texts } from "./atlas/texts.js";
 /** @typedef {import("./atlas/board.js").Place} Place */
 /** @typedef {{page: string, query: Record<string, string>, pieces: import("../types.js").Piece[]}} TextRow */
 /**
- * What is known of one head: rows by how active it is, and what is said of them and of it, by language and view.
- * @typedef {{rows: Record<string, TextRow[][]>, said: Record<string, any>}} HeadFile
+ * What is known of one head: rows by how active it is, maps where it is strongest, and what is said of it and of all
+ * these, by language and view.
+ * @typedef {{rows: Record<string, TextRow[][]>, said: Record<string, any>, maps: import("./atlas/held_out.js").HeadMap[]}} HeadFile
  */
 /** @typedef {{model: string, heads: Heads, view: string, place: Place, file: HeadFile, reader: Reader, given: Given}} Opened */
 
-const VIEWS = { texts, board };
+const VIEWS = { texts, board: heldOut };
 
 /** @type {import("../types.js").Maker} */
 export async function atlas(reader, given) {
@@ -70,31 +72,4 @@ function headOf(reader, heads, view) {
   const layers = heads.layers[kind].map(String);
   const layer = layers.indexOf(reader.one("layer", layers, layers[isFirst ? firstLayer : 0]));
   return [kind, layer, reader.whole("head", 0, nHeads - 1, isFirst ? firstHead : 0)];
-}
-
-/** A head over held-out sentences. @param {Opened} opened @returns {Sheet} */
-function board(opened) {
-  const { heads, view, place, reader, given, file } = opened;
-  const { told, say, language, link } = given;
-  const { measure, sort, controls } = measuresOf(opened, ["colour", "sort"], "sharpness");
-  const having = kindsWith(heads, view, [measure, sort]);
-  const codes = ["all", ...Object.keys(told.kinds)];
-  const kind = reader.one("kinds", codes);
-  const kinds = kind === "all" || !having.includes(kind) ? having : [kind];
-  const cells = boardParts(opened, { view, measure, sort, kinds: kinds.length ? equallyWide(heads, view, kinds, place) : [] });
-  const said = file.said[language].board;
-  const options = codes.map((code) => /** @type {[string, string]} */ ([code, told.kinds[code] ?? say(code)]));
-  const rows = said.examples.map((/** @type {{text: string, caption: string, query: Record<string, string>}} */ { text, caption, query }) => ({
-    ...{ label: text, href: link("translate", query), pieces: [caption] },
-  }));
-  return {
-    controls: { left: [...controls, { type: "select", key: "kinds", label: say("kinds"), written: true, options, value: kind, usual: "all" }] },
-    ...{ answer: said.about, below: said.ranked[measure] ?? "" },
-    left: cells,
-    right: [
-      note("strongest", say("strongest")),
-      { type: "rows", label: say("strongest"), rows, stacked: true },
-      { type: "table", label: said.about, head: [say("its_numbers"), say("held_out"), say("largest_first")], rows: said.numbers },
-    ],
-  };
 }
