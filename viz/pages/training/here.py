@@ -152,7 +152,7 @@ def tile_note() -> str:
     return say("{share:.1%} right", share=runs[-1].frame().right) if runs else ""
 
 
-@cache
+@cached.cache_results(32)
 def _map_pixels(task: str) -> tuple[np.ndarray, int] | None:
     """The head that knows best at the end of the film of a task, as pixels, and after how many steps it is solved."""
     film = recorded(Settings.of(task)) if task in TASKS else next(iter(text_films().values()), None)
