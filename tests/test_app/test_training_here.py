@@ -44,7 +44,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(here, "LiveRun", Watched)
     monkeypatch.setattr(here.shipped, "load", lambda name: file.load(FILMS / f"{name}{file.ENDING}"))
     monkeypatch.setattr(here.shipped, "names", lambda: [path.stem for path in FILMS.glob("*")])
-    here._map_pixels.cache_clear()
+    here._map_pixels.clear()
     yield runs
     for run in runs:
         run.stop()
