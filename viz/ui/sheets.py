@@ -3,7 +3,6 @@
 The page is a module that gives browsers files and knows its pictures (`Sheet`).
 """
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Protocol
@@ -89,7 +88,6 @@ def show(
         "asks": dict(asks),
         "tells": list(begins),
     }
-    message["stamp"] = hashlib.blake2b(pack(message), digest_size=8).hexdigest()
     key = f"sheet-{page.NAME}"
 
     def leave() -> None:

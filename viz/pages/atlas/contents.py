@@ -77,17 +77,18 @@ class ModelHeads:
     texts: IndexedHeads | None
     report: dict[str, Any] | None
     translator: Translator | None = None  # which translates the sentences where heads are strongest
+    views: Sequence[str] = ("texts", "board")  # that are shown, where they are there
 
-    @property
+    @cached_property
     def roles(self) -> Source | None:
         """What heads do in the held-out sentences."""
         return of_report(self.report) if self.report else None
 
-    @property
+    @cached_property
     def sources(self) -> dict[str, Source]:
         """Numbers of all heads, by the view that shows them."""
         sources = {"texts": self.texts and self.texts.source(self.roles), "board": self.roles}
-        return {view: source for view, source in sources.items() if source}
+        return {view: source for view, source in sources.items() if source and view in self.views}
 
     @cached_property
     def translated(self) -> Callable[[str], Translation]:
@@ -188,7 +189,7 @@ def about(heads: ModelHeads) -> dict[str, str]:
     abouts = {}
     if heads.texts:
         abouts["texts"] = head_card.source(heads.texts)
-    if heads.report:
+    if heads.report and "board" in heads.views:
         abouts["board"] = f"{held_out.about(heads.report)} {heads.report['credit']}"
     return abouts
 
@@ -302,6 +303,6 @@ def _said(heads: ModelHeads, head: Head, groups: Mapping[str, Sequence[RowGroup]
         labels = {name: [group.labels() for group in of_name] for name, of_name in groups.items()}
         bars = [{**vars(bar), "shares": [{**vars(part), "ink": part.ink} for part in bar.shares]} for bar in card.bars]
         said["texts"] = {**asdict(card), "bars": bars, "histograms": histograms, "labels": labels}
-    if heads.report and (roles := heads.roles):
+    if heads.report and (roles := heads.sources.get("board")):
         said["board"] = asdict(held_out.held_out_card(heads.report, roles, head, heads.name))
     return said

@@ -83,12 +83,8 @@ def source_of(corpus: Corpus) -> str:
 
 
 def _heads(corpus: Corpus) -> ModelHeads:
-    """The index, and the atlas of the same weights, whose roles heads have."""
-    try:
-        report = heads_results.report(corpus.model)
-    except ValueError:  # of other weights
-        report = None
-    return ModelHeads(corpus.model, corpus, report)
+    """The heads of the index, with the roles of the atlas of the same weights."""
+    return ModelHeads(corpus.model, corpus, heads_results.usable_report(corpus.model), views=["texts"])
 
 
 def _corpus(asked: Mapping[str, str]) -> Corpus:
@@ -104,12 +100,12 @@ def _corpus(asked: Mapping[str, str]) -> Corpus:
 
 def _head(heads: ModelHeads, asked: Mapping[str, str]) -> Head:
     """The head of an address, else the first one; its layer is numbered as in the model."""
-    kinds = heads.sources["texts"].kinds
+    source = heads.sources["texts"]
+    kinds = source.kinds
     first = heads.first
     chosen, _ = codes.read(asked, {"kind": codes.one_of(kinds)})
     kind = chosen.get("kind", first.kind)
     usual = first if kind == first.kind else Head(kind, 0, 0)
-    source = heads.sources["texts"]
     n_layers, n_heads = len(kinds[kind]["role"]), len(kinds[kind]["role"][0])
     numbers = [source.number(kind, layer) for layer in range(n_layers)]
     readers = {"layer": codes.one_of(numbers), "head": codes.number(0, n_heads - 1)}
@@ -138,9 +134,7 @@ def file(name: str, asked: Mapping[str, str]) -> bytes:
     heads = _heads(corpus)
     only = [current()]
     if name == heads.name:
-        over_texts = ModelHeads(heads.name, corpus, heads.report)
-        board = contents.board_file(over_texts, True, only)
-        return pack(board | {"views": {"texts": board["views"]["texts"]}})
+        return pack(contents.board_file(heads, True, only))
     part = name.removeprefix(f"{heads.name}/")
     if part == idea_file.NAME:
         if corpus.edge_texts is None:
@@ -152,7 +146,7 @@ def file(name: str, asked: Mapping[str, str]) -> bytes:
         return pack(points.payload(corpus, _head(heads, asked), asked))
     places = heads.sources["texts"].places(list(corpus.report["kinds"]))
     head = {f"{kind}-{layer}-{number}": Head(kind, layer, number) for kind, layer, number in places}[part]
-    return pack(contents.head_file(ModelHeads(heads.name, corpus, None), head, only))
+    return pack(contents.head_file(heads, head, only))
 
 
 def plots(asked: Mapping[str, str]) -> dict[str, Plot]:
