@@ -52,6 +52,8 @@ def number(low: float, high: float) -> Reader:
 
 
 switch = one_of((False, True))
+# A head of an address: which layers and heads there are depends on the model.
+PLACE: dict[str, Reader] = {"layer": number(0, 255), "head": number(0, 255)}
 
 
 def read(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[dict[str, Any], list[str]]:

@@ -20,7 +20,7 @@ from viz.pages.atlas import contents, idea_file
 from viz.stage.payload import head_card, head_rows, held_out
 from viz.stage.payload.packing import pack
 from viz.text.language import LANGUAGES, say, using
-from viz.views.results import corpus_results, head_boards, heads_results
+from viz.views.results import corpus_results, head_boards, head_sources, heads_results
 
 SCRIPT = "tests/test_viz/test_site/atlas_sheets.js"
 MODEL = "en-de"
@@ -88,7 +88,7 @@ def test_a_head_is_described_as_python_does(sheets) -> None:
     for (language, head, view, draw), made in zip(cases, sheets(addresses)):
         sheet = made["sheet"]
         with using(language):
-            name = heads_results.name_of(head.kind, head.layer, head.head)
+            name = head_sources.name_of(head.kind, head.layer, head.head)
             assert (sheet["answer"], sheet["below"]) == head_card.answer(corpus, head, name)
             if view in ("tenths", "fails"):
                 assert part(sheet, "shares")["bars"] == [
@@ -114,7 +114,7 @@ def test_boards_are_those_of_python(sheets, view: str) -> None:
     """By every measure, sorted by every one, in all languages."""
     corpus = corpus_results.corpus_of(MODEL)
     report = heads_results.report(MODEL)
-    roles = heads_results.of_report(report)
+    roles = head_sources.of_report(report)
     source = corpus.source(roles) if view == "texts" else roles
     names = corpus.measure_names if view == "texts" else head_boards.MEASURES
     colour, order = ("texts-colour", "texts-sort") if view == "texts" else ("colour", "sort")
@@ -157,7 +157,7 @@ def heads_results_first(report: dict[str, Any]) -> tuple[int, int]:
 
 def test_a_head_over_held_out_sentences_is_as_python_says(sheets) -> None:
     report = heads_results.report(MODEL)
-    roles = heads_results.of_report(report)
+    roles = head_sources.of_report(report)
     translator = load_translator(MODEL)
     places = [(language, head, number) for language in LANGUAGES for number, head in enumerate(HEADS)]
     addresses = [

@@ -19,8 +19,8 @@ from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
 from viz.ui.models import heads_roles, heads_together, measured_texts
 from viz.views import cached, model_shelf, recipes, view
-from viz.views.results import corpus_results, head_boards, heads_results
-from viz.views.results.heads_results import Source
+from viz.views.results import corpus_results, head_boards, head_sources, heads_results
+from viz.views.results.head_sources import Source
 from viz.views.snippets import Origin
 
 VIEWS = messages(
@@ -71,7 +71,7 @@ def show(above: frame.Top, part: str, result: cached.Result, request: cached.Req
         with choice:
             head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
     origin = recipes.origin(request)
-    held_out = heads_results.of_report(report) if report else None
+    held_out = head_sources.of_report(report) if report else None
     with places.left_controls:
         measures, chosen_kinds, over = choose_measures(part, held_out)
     if over == "held-out" or set(measures) - {"place"} <= set(head_roles.NUMBERS):
@@ -88,7 +88,7 @@ def show(above: frame.Top, part: str, result: cached.Result, request: cached.Req
             line = held_out_card.about(report)
             if held_out is not None and over == "held-out" and measures and held_out.having(measures[0], [head.kind]):
                 line += " " + head_boards.ranked(held_out, measures[0], head)
-        name = heads_results.name_of(head.kind, head.layer, head.head)
+        name = head_sources.name_of(head.kind, head.layer, head.head)
         frame.answer(f"{name}: {heads_results.in_words(weights, head.kind)}", line)
     with places.right:
         if part == "contribution":
@@ -176,10 +176,10 @@ def choose_measures(part: str, held_out: Source | None) -> tuple[list[str], str,
         return [], "all", controls.choose(say("Over"), over, "over-what", names=SOURCES, label_visibility="collapsed")
     offered = [
         name
-        for name in heads_roles.MEASURES
+        for name in head_boards.MEASURES
         if (held_out.having(name, KINDS) if held_out else name not in (*SOMETIMES, *REPEATING))
     ]
-    names = heads_roles.MEASURES | {"place": message("layer and head")}
+    names = head_boards.MEASURES | {"place": message("layer and head")}
     measures = [
         controls.choose_from_list(say("Measure"), offered, "colour", "sharpness", names, label_visibility="collapsed")
     ]

@@ -19,7 +19,8 @@ from viz.ui.models import heads_roles
 from viz.ui.stage import stage_page
 from viz.views import cached, changes
 from viz.views.cached import Request
-from viz.views.results.heads_results import Source
+from viz.views.results import head_boards
+from viz.views.results.head_sources import Source
 from viz.views.view import View, place_of_head
 
 
@@ -75,7 +76,7 @@ def show(
         st.html(f'<p class="hl-note">{stage_link}<br>{steer}</p>')
     with numbers:
         heads_roles.show_card(head, sources)
-        frame.note(say(heads_roles.ROLE))
+        frame.note(say(head_boards.ROLE))
 
 
 def examples_html(examples: Sequence[Example], head: Head, model: str) -> str:

@@ -18,7 +18,7 @@ from viz.text.language import message, messages, say
 from viz.ui import controls, frame, widgets
 from viz.ui.stage import stage_page
 from viz.views import cached, recipes
-from viz.views.results import heads_results
+from viz.views.results import head_sources, heads_results
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 VIEWS = messages(added="Contributions", change="Contributions minus weights")
@@ -237,7 +237,7 @@ def change_map(contributions: Contributions, origin: Origin) -> dict[str, stage_
 
 def name_of(head: Head) -> str:
     """The head in words, from its kind to its number."""
-    return heads_results.name_of(head.kind, head.layer, head.head)
+    return head_sources.name_of(head.kind, head.layer, head.head)
 
 
 def names_of(contributions: Contributions, value: str) -> NamesPayload:

@@ -12,6 +12,7 @@ from viz.stage.payload.head_rows import plain
 from viz.text.language import message, messages, say
 from viz.views.results import corpus_results
 from viz.views.results.corpus_results import Corpus
+from viz.views.results.indexed_heads import tenth_of
 
 WORDS = messages(
     tenths="Your sentence, each token with the tenth that its row falls in: {words}",
@@ -38,7 +39,7 @@ def payload(corpus: Corpus, head: Head, text: Any) -> dict[str, Any]:
     if numbers is None:
         return {"marks": {}, "tenths": "", "marked": ""}
     drawn = head_card.histograms(corpus, head, numbers)
-    tenths = [corpus_results.tenth_of(corpus, head, value) for value in numbers.activity]
+    tenths = [tenth_of(corpus, head, value) for value in numbers.activity]
     listed = " · ".join(f"{token} {tenth}" for token, tenth in zip(tokens, tenths))
     return {
         "marks": {

@@ -17,7 +17,8 @@ from viz.text.language import message, messages, say
 from viz.ui.plot import plot
 from viz.views import codes, recipes
 from viz.views.results import corpus_results
-from viz.views.results.corpus_results import RULES, Corpus, rule_name
+from viz.views.results.corpus_results import Corpus
+from viz.views.results.indexed_heads import RULES, rule_name
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 SIDES = messages(outputs="outputs", queries="queries", keys="keys")

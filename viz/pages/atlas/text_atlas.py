@@ -22,9 +22,9 @@ from viz.ui.models.text_measuring import TextReport
 from viz.ui.stage import stage_page
 from viz.views import cached, model_shelf
 from viz.views.cached import Request
-from viz.views.results import heads_results
+from viz.views.results import head_boards, heads_results
 from viz.views.results.corpus_results import TextSet
-from viz.views.results.heads_results import Source
+from viz.views.results.head_sources import Source
 from viz.views.snippets import Origin
 from viz.views.view import View, pin_of, place_of_head
 
@@ -145,7 +145,7 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
     """All heads at the left, by a measure; at the right one of them in the texts where it says most."""
     kinds = list(source.kinds)
     repeating = [measure for measure in REPEATING if any(measure in numbers for numbers in source.kinds.values())]
-    names = heads_roles.MEASURES | {"place": BY_PLACE}
+    names = head_boards.MEASURES | {"place": BY_PLACE}
     by_weights = [name for name in weights.NAMES if any(name in numbers for numbers in source.kinds.values())]
     offered = [*repeating, *head_roles.NUMBERS, *by_weights]
     with places.left_controls:
@@ -167,7 +167,7 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
             st.info(say("No head of this model has this measure."))
         with st.expander(say("Numbers of this head")):
             heads_roles.show_card(head, {say("these texts"): source})
-            frame.note(f"{say(heads_roles.ROLE)} {say(RULES)}")
+            frame.note(f"{say(head_boards.ROLE)} {say(RULES)}")
     with places.right:
         result = show_example(name, source, head, texts)
     with places.answer:

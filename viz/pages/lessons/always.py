@@ -12,7 +12,7 @@ from model.storage.checkpoint import checkpoints_folder
 from viz.figures import Figure, bars, head_board
 from viz.pages.lessons.card import MODEL, Figures, Story, card
 from viz.text.language import format_count, message, say
-from viz.views.results.corpus_results import rule_name
+from viz.views.results.indexed_heads import rule_name
 from viz.views.view import place_of_head
 
 WRITER = "wikitext2-lm"

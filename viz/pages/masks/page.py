@@ -14,7 +14,6 @@ USUAL_COUNT = 3
 EXAMPLES = 3  # sentences of the worked example
 MOST_PADS, PADS = 16, 4
 WINDOWS = (2, 3, 4, 6, 8)  # keys that a query sees
-MOST_HEADS = 255  # of an address: which of them there are depends on the model
 _CELL = re.compile(r"(\d{1,3})-(\d{1,3})")
 
 
@@ -61,7 +60,6 @@ _READERS: dict[str, codes.Reader] = {
     "pads": codes.number(1, MOST_PADS),
     "window": codes.one_of(WINDOWS),
 }
-_OF_HEADS: dict[str, codes.Reader] = {"layer": codes.number(0, MOST_HEADS), "head": codes.number(0, MOST_HEADS)}
 _OF_BATCH: dict[str, codes.Reader] = {
     "batch": codes.one_of(("sentences", "example")),
     "sentences": codes.one_of(COUNTS),
@@ -82,9 +80,9 @@ def choice_of(asked: Mapping[str, str]) -> Choice:
 
 def _head(asked: Mapping[str, str]) -> tuple[int, int] | None:
     """The layer and the head that an address names, 0 for a code that means nothing; None where it names neither."""
-    if not _OF_HEADS.keys() & asked.keys():
+    if not codes.PLACE.keys() & asked.keys():
         return None
-    values, _ = codes.read(asked, _OF_HEADS)
+    values, _ = codes.read(asked, codes.PLACE)
     return values.get("layer", 0), values.get("head", 0)
 
 

@@ -7,7 +7,7 @@ from viz.pages.masks.compared import Compared, of_batch, of_text, text_request
 from viz.pages.masks.page import Choice
 from viz.text.language import say
 from viz.text.words_masks import MASKS, SENTENCES, TEXT_MASKS, axes, kind_of
-from viz.views.results.heads_results import name_of
+from viz.views.results.head_sources import name_of
 from viz.views.results.mask_results import Result, axes_code
 from viz.views.snippets import Code, Plot, program, snippet
 

@@ -11,7 +11,7 @@ from viz.views import cached, recipes
 from viz.views.cached import Request, Result, compute
 from viz.views.changes import Changes
 from viz.views.results import position_results
-from viz.views.results.heads_results import name_of
+from viz.views.results.head_sources import name_of
 from viz.views.snippets import Plot
 
 USUAL = ("encoder_self", 0, 0)  # the head that is shown first

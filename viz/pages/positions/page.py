@@ -14,7 +14,6 @@ EXAMPLE = next(iter(words.EXAMPLES.values()))
 WIDTHS = (8, 16, 32, 64, 128, 256)
 ORDERS = (1, 2, 3, 4, 5)
 MOST_WAVES = 8
-MOST_HEADS = 255  # of an address: which of them there are depends on the model
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,7 @@ _READERS: dict[str, codes.Reader] = {
     "trained": codes.switch,
     "measured": str,
 }
-_OF_HEADS: dict[str, codes.Reader] = {
-    "kind": codes.one_of(KINDS),
-    "layer": codes.number(0, MOST_HEADS),
-    "head": codes.number(0, MOST_HEADS),
-}
+_OF_HEADS: dict[str, codes.Reader] = {"kind": codes.one_of(KINDS), **codes.PLACE}
 _NAMES = {"picture": "view", "length": "n_positions", "width": "d_model"}  # of a Choice, where the address has others
 
 

@@ -15,7 +15,7 @@ from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.ui.models import heads_roles, heads_together
 from viz.ui.stage import stage_page
 from viz.views import view
-from viz.views.results import heads_results
+from viz.views.results import head_boards, heads_results
 from viz.views.snippets import Origin, snippet
 from viz.views.turns import TURNS
 
@@ -215,7 +215,7 @@ def _show_roles(file: OpenFile) -> None:
     with large:
         heads_roles.show_here(head, attention, origin)
         heads_roles.show_card(head, {say("this sentence"): source})
-        frame.note(say(heads_roles.ROLE))
+        frame.note(say(head_boards.ROLE))
         with st.expander(say("All heads of this kind as a table")):
             heads_roles.show_table(source, kind)
 

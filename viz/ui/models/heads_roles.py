@@ -26,7 +26,6 @@ from viz.views.results.head_boards import (
     picture_of,
     with_abouts,
 )
-from viz.views.results.head_boards import ROLE as ROLE
 from viz.views.results.head_sources import Source, name_of
 from viz.views.snippets import Origin, Plot, program, snippet
 

@@ -14,7 +14,7 @@ from viz.text.language import message, messages, say
 from viz.ui import explore, frame
 from viz.ui.models.heads_roles import board_size, open_head
 from viz.views import cached, recipes
-from viz.views.results.heads_results import Source
+from viz.views.results.head_sources import Source
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, and what it shows

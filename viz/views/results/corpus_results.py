@@ -15,10 +15,7 @@ from model.storage.checkpoint import by_direction, checkpoints_folder
 from model.text.errors import Problem
 from viz.views import cached
 from viz.views.results.head_sources import Source
-from viz.views.results.indexed_heads import RULES as RULES
 from viz.views.results.indexed_heads import IndexedHeads
-from viz.views.results.indexed_heads import rule_name as rule_name
-from viz.views.results.indexed_heads import tenth_of as tenth_of
 from viz.views.turns import in_turn
 
 SHIPPED = 200  # texts of an index that ships, which any model can read

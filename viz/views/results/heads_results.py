@@ -21,8 +21,6 @@ from viz.views import cached
 from viz.views.cached import cache_results
 from viz.views.recipes import axis_code
 from viz.views.results.head_sources import Source
-from viz.views.results.head_sources import name_of as name_of
-from viz.views.results.head_sources import of_report as of_report
 from viz.views.snippets import program, snippet
 from viz.views.turns import each_in_turn, in_turn
 

@@ -3,14 +3,13 @@
 import math
 
 import numpy as np
-import torch
 
 from model import positional
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
 from model.experiments import recorded_positions
 from model.measures.heads.weights import position_kernels
-from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
+from model.relative import rotary_frequencies
 from model.running.translator import Translator
 from viz.text.language import message
 from viz.text.words_positions import RELATIVE, ROTARY
@@ -83,24 +82,10 @@ def axes(name: str) -> tuple[str, str]:
     return columns.get(name, message("dimension")), message("distance") if name in RELATIVE else message("position")
 
 
-def bucket_limits() -> tuple[int, int]:
-    """The largest distance with a bucket of its own, and from where on all share the last one, of causal attention."""
-    buckets = bucket_of(-torch.arange(2 * MAX_DISTANCE), causal=True).tolist()
-    alone = [distance for distance, bucket in enumerate(buckets) if buckets.count(bucket) == 1]
-    exact = next(i for i, distance in enumerate([*alone, -1]) if distance != i) - 1
-    return exact, buckets.index(max(buckets))
-
-
 @cached.cache_results()
 def turned(checkpoint: str, text: str, n_offsets: int) -> tuple[np.ndarray, np.ndarray]:
     """What `turned_products` of `model.experiments.positions` computes, remembered."""
     return in_turn(experiments.turned_products)(cached.translator(checkpoint), text, n_offsets)
-
-
-def in_order(name: str, table: np.ndarray) -> np.ndarray:
-    """The columns of an encoding with each sine before its cosine, float64 (T, D)."""
-    halves = np.split(table, 2, axis=1)
-    return np.stack(halves, axis=-1).reshape(table.shape) if name == "sinusoidal_concatenated" else table
 
 
 @cached.cache_results(32)

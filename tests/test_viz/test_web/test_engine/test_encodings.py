@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from model import load_translator
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
 from model.experiments import recorded_positions
+from model.relative import MAX_DISTANCE, bucket_of
 from model.storage.checkpoint import checkpoints_folder
 from tests.support.javascript import node
 from tests.test_viz.test_web.test_engine.comparing import Request, assert_same, near
@@ -62,6 +64,20 @@ def test_the_trained_table_is_measured_as_in_python(of_browser: dict[str, Any], 
     assert_same_measures(TRAINED, of_browser["trained"], learned)
 
 
+def in_order(name: str, table: np.ndarray) -> np.ndarray:
+    """The columns of an encoding with each sine before its cosine, float64 (T, D)."""
+    halves = np.split(table, 2, axis=1)
+    return np.stack(halves, axis=-1).reshape(table.shape) if name == "sinusoidal_concatenated" else table
+
+
+def bucket_limits() -> tuple[int, int]:
+    """The largest distance with a bucket of its own, and from where on all share the last one, of causal attention."""
+    buckets = bucket_of(-torch.arange(2 * MAX_DISTANCE), causal=True).tolist()
+    alone = [distance for distance, bucket in enumerate(buckets) if buckets.count(bucket) == 1]
+    exact = next(i for i, distance in enumerate([*alone, -1]) if distance != i) - 1
+    return exact, buckets.index(max(buckets))
+
+
 def assert_same_measures(name: str, ours: dict[str, Any], table: np.ndarray) -> None:
     """Order of columns, products, their means by offset and what is left of them."""
     products, by_offset = analysis.by_offset(table)
@@ -70,11 +86,11 @@ def assert_same_measures(name: str, ours: dict[str, Any], table: np.ndarray) -> 
     near(ours["residual"], by_offset.residual, 1e-4)
     assert (ours["residual"] < 1e-9) == (by_offset.residual < 1e-9), name
     if name not in RELATIVE:
-        near(ours["ordered"], position_results.in_order(name, table), 1e-6)
+        near(ours["ordered"], in_order(name, table), 1e-6)
 
 
 def test_buckets_end_where_they_do_in_python(of_browser: dict[str, Any]) -> None:
-    exact, far = position_results.bucket_limits()
+    exact, far = bucket_limits()
     assert of_browser["limits"] == {"exact": exact, "far": far}
 
 
