@@ -56,6 +56,7 @@ def show(
     told: dict[str, Any],
     leaves: Mapping[str, list[str]] = {},
     keeps: Sequence[str] = (),
+    types: Sequence[str] = (),
     begins: Mapping[str, str | None] = {},
     asks: Mapping[str, str] = {},
     on_typed: Callable[[dict[str, str]], None] = lambda _: None,
@@ -67,6 +68,7 @@ def show(
         leaves: codes by parameter of what Streamlit draws itself, as `viz.ui.controls` choose it; a visitor who chooses
             one of them finds it in the session, and the page runs again.
         keeps: parameters of controls that Streamlit has where it draws; then they begin with those of the address.
+        types: parameters whose texts the visitor types: files are asked for once they pause.
         begins: parameters that the session keeps, too, as it has them when a visitor comes, and later as the address
             has them; None is a default.
         asks: parameters with which the browser asks for files and pictures, besides those of the address.
@@ -87,6 +89,7 @@ def show(
         "parameters": parameters,
         "asks": dict(asks),
         "tells": list(begins),
+        "types": list(types),
     }
     key = f"sheet-{page.NAME}"
 

@@ -21,6 +21,7 @@ const given = {
   ...{ told, language, settings, speech },
   say: (/** @type {string} */ name, /** @type {any} */ values = {}) => fill(told.words[name] ?? name, values, language),
   file: async (/** @type {string} */ name) => unpack(bytes(`${files}/${name}`)),
+  problemOf: (/** @type {unknown} */ error) => speech.problem(error),
   link: (/** @type {string} */ page, /** @type {any} */ query) => `#${new URLSearchParams({ page, ...query })}`,
   models: {
     ...models,

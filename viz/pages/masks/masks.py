@@ -6,6 +6,7 @@ A browser draws it (viz/web/sheets/makers/masks.js, as on the page without a ser
 import streamlit as st
 
 from viz.pages.masks import contents
+from viz.pages.masks.page import TYPED
 from viz.text.language import say
 from viz.ui import frame, sheets, widgets
 
@@ -14,7 +15,7 @@ from viz.ui import frame, sheets, widgets
 def live() -> None:
     """The page."""
     with st.container(key="frame"):
-        sheets.show(contents, contents.told(in_app=True))
+        sheets.show(contents, contents.told(in_app=True), types=TYPED)
 
 
 frame.opening(say("Masks"))

@@ -14,6 +14,7 @@ USUAL_COUNT = 3
 EXAMPLES = 3  # sentences of the worked example
 MOST_PADS, PADS = 16, 4
 WINDOWS = (2, 3, 4, 6, 8)  # keys that a query sees
+TYPED = [f"{side}{number}" for number in range(1, max(COUNTS) + 1) for side in ("source", "target")]
 _CELL = re.compile(r"(\d{1,3})-(\d{1,3})")
 
 

@@ -23,10 +23,11 @@ import { SheetView } from "./sheet.js";
  * @property {Record<string, string[]>} leaves  codes by parameter that Streamlit draws
  * @property {Record<string, string>} asks  what files and pictures are asked for with, besides the address
  * @property {string[]} tells  parameters of which Python is told once the visitor has changed them
+ * @property {string[]} types  others whose texts the visitor types: a pause is waited for
  */
 /**
  * A sheet in its place; `told`: what Python has been told.
- * @typedef {import("../pages/hosting.js").Page<SheetMessage> & {message: SheetMessage, told: string | null, ticket: {},
+ * @typedef {import("../pages/hosting.js").Page<SheetMessage> & {message: SheetMessage, told: string | null, typed: string | null, ticket: {},
  *   trigger: import("../pages/hosting.js").Trigger}} Mounted
  */
 
@@ -108,7 +109,7 @@ function mount(message) {
   });
   /** @type {Mounted} */
   const mounted = {
-    ...{ root: view.root, message, trigger: () => {}, told: null, ticket: {} },
+    ...{ root: view.root, message, trigger: () => {}, told: null, typed: null, ticket: {} },
     take(newer) {
       mounted.message = newer;
       ours = { ...ours, ...newer.parameters };
@@ -122,20 +123,25 @@ function mount(message) {
 }
 
 /**
- * Tells Python what a visitor has typed, once they pause; false where they went on meanwhile.
+ * Waits until a visitor who types pauses, and tells Python what it is to be told; false where they went on meanwhile.
  * @param {Mounted} mounted
  * @param {Record<string, string>} parameters
  */
 async function settles(mounted, parameters) {
-  const typed = Object.fromEntries(mounted.message.tells.flatMap((key) => (key in parameters ? [[key, parameters[key]]] : [])));
-  const stamp = JSON.stringify(typed);
+  const { tells, types } = mounted.message;
+  const some = (/** @type {string[]} */ keys) => Object.fromEntries(keys.flatMap((key) => (key in parameters ? [[key, parameters[key]]] : [])));
+  const [told, typed] = [tells, [...tells, ...types]].map((keys) => JSON.stringify(some(keys)));
   const ticket = (mounted.ticket = {});
-  mounted.told ??= stamp; // Python read the address, too
-  if (stamp === mounted.told) return true;
+  mounted.told ??= told; // Python read the address, too
+  mounted.typed ??= typed;
+  if (typed === mounted.typed) return true;
   await new Promise((resolve) => setTimeout(resolve, PAUSE));
   if (ticket !== mounted.ticket) return false;
-  mounted.told = stamp;
-  mounted.trigger("typed", typed);
+  mounted.typed = typed;
+  if (told !== mounted.told) {
+    mounted.told = told;
+    mounted.trigger("typed", some(tells));
+  }
   return true;
 }
 

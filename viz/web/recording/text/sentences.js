@@ -44,6 +44,12 @@ function formatOf(spec, language) {
   });
 }
 
+/** A number with three digits, as viz/text/words.py writes it. @param {number} value @param {string} language */
+export function writeNumber(value, language) {
+  if (value === 0) return "0";
+  return formatNumber(value, Math.abs(value) < 0.001 ? ".1e" : ".3f", language);
+}
+
 /**
  * Puts values into the places of a text.
  * @param {string} text

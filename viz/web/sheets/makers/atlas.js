@@ -2,8 +2,8 @@
 
 import { sizesOf } from "./atlas/board.js";
 import { heldOut } from "./atlas/held_out.js";
-import { note } from "./atlas/measures.js";
 import { texts } from "./atlas/texts.js";
+import { note } from "./notes.js";
 
 /** @typedef {import("../types.js").Given} Given */
 /** @typedef {import("../reader.js").Reader} Reader */

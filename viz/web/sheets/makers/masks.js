@@ -10,11 +10,11 @@ import { allSentences, headMaps, isOwn, largeMask, programs, shownMask } from ".
 import { readableBatch } from "./masks/readable.js";
 import { effectsTable, noKeyTable } from "./masks/tables.js";
 import { headTiles, maskTiles } from "./masks/tiles.js";
+import { note, withoutTranslator } from "./notes.js";
 
 /** @typedef {import("../types.js").Given} Given */
 /** @typedef {import("../reader.js").Reader} Reader */
 /** @typedef {import("../types.js").Part} Part */
-/** @typedef {import("../types.js").Sheet} Sheet */
 /** @typedef {import("./masks/address.js").Request} Request */
 /** @typedef {import("./masks/captions.js").Subject} Subject */
 /** @typedef {import("./masks/compute.js").ResultView} ResultView */
@@ -23,7 +23,7 @@ import { headTiles, maskTiles } from "./masks/tiles.js";
 /** @type {import("../types.js").Maker} */
 export async function masks(reader, given) {
   const { told, say } = given;
-  if (!told.model) return withoutModel(given);
+  if (!told.model) return { controls: {}, answer: say("no_translator"), below: "", left: [], right: withoutTranslator(told) };
   const request = readRequest(reader, told);
   const batch = await readableBatch(request, given);
   const made = batch && (await textsOf(batch.request, given));
@@ -45,13 +45,6 @@ export async function masks(reader, given) {
     ],
     right: pictures,
   };
-}
-
-/** What is said in the app where nothing translates. @param {Given} given @returns {Sheet} */
-function withoutModel({ told, say }) {
-  const [line, command] = told.no_translator;
-  const right = [note("problem", line), { ...note("command", command), code: true }];
-  return { controls: {}, answer: say("no_translator"), below: "", left: [], right };
 }
 
 /**
@@ -105,6 +98,3 @@ function purposeOf(subject) {
   const { purpose } = shownMask(subject);
   return textMask === "window" ? fill(purpose, { n: window - 1 }, subject.language) : purpose;
 }
-
-/** @param {string} name @param {string} text @returns {Part} */
-const note = (name, text) => ({ type: "note", name, text });

@@ -1,13 +1,11 @@
 // What colours the board of all heads, and its order.
 
+import { note } from "../notes.js";
 import { boardOf, kindsWith } from "./board.js";
 
 /** @typedef {import("../../types.js").Control} Control */
 /** @typedef {import("../../types.js").Part} Part */
 /** @typedef {import("../atlas.js").Opened} Opened */
-
-/** @param {string} name @param {string} text @returns {Part} */
-export const note = (name, text) => ({ type: "note", name, text });
 
 /**
  * The measures that colour and sort a board, as controls.

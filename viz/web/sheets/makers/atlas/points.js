@@ -1,7 +1,7 @@
 // What one head has at the places of many texts, as points; PyTorch computes them.
 
+import { note } from "../notes.js";
 import { parametersOf } from "./board.js";
-import { note } from "./measures.js";
 
 /** @typedef {import("../../types.js").Control} Control */
 /** @typedef {import("../../types.js").Part} Part */

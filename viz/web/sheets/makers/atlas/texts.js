@@ -1,8 +1,9 @@
 // A head over thousands of texts: what explains it, and what it does in ordinary rows.
 
+import { note } from "../notes.js";
 import { equallyWide, kindsWith, parametersOf } from "./board.js";
 import { ideaParts } from "./idea.js";
-import { boardParts, measuresOf, note } from "./measures.js";
+import { boardParts, measuresOf } from "./measures.js";
 import { pointParts } from "./points.js";
 
 /** @typedef {import("../../types.js").Given} Given */

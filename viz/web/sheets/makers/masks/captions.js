@@ -1,6 +1,6 @@
 // What the page Masks says of a head under a mask; the sentences stand in viz/text/words_masks.py.
 
-import { formatNumber } from "../../../recording/text/sentences.js";
+import { formatNumber, writeNumber } from "../../../recording/text/sentences.js";
 import { largestCell, shownToken } from "./compared.js";
 
 /** @typedef {import("../../../recording/message/types.js").Say} Say */
@@ -64,7 +64,7 @@ export function belowAnswer({ request: { sentence, textMask }, result, texts, sa
     return `${number} ${say("real", { source, target })}`;
   }
   const factor = Math.exp(Math.abs(original - changed));
-  const times = factor < 100 ? numberOf(factor, language) : formatNumber(Number(factor.toExponential(1)), ",.0f", language);
+  const times = factor < 100 ? writeNumber(factor, language) : formatNumber(Number(factor.toExponential(1)), ",.0f", language);
   return `${number} ${say(changed < original ? "less_probable" : "more_probable", { times })}`;
 }
 
@@ -97,16 +97,10 @@ export function effectOf({ request: { sentence }, compared, place: [layer, head]
   const pairs = result.likeliest[sentence];
   const steps = pairs.flatMap(([a, b], step) => (a === b ? [] : [say("step", { step, a: shownToken(a), b: shownToken(b) })]));
   const line = say("changes", {
-    weight: numberOf(Math.max(...changes), language),
-    logit: numberOf(result.difference[sentence], language),
+    weight: writeNumber(Math.max(...changes), language),
+    logit: writeNumber(result.difference[sentence], language),
     n: steps.length,
     total: pairs.length,
   });
   return `${line} ${steps.join(" · ")}`;
-}
-
-/** A number with three digits, as viz/text/words.py writes it. @param {number} value @param {string} language */
-export function numberOf(value, language) {
-  if (value === 0) return "0";
-  return formatNumber(value, Math.abs(value) < 0.001 ? ".1e" : ".3f", language);
 }

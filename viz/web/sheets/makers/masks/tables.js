@@ -1,7 +1,6 @@
 // What masks do in numbers: what they must not let change, and a row in which no key is left.
 
-import { formatNumber } from "../../../recording/text/sentences.js";
-import { numberOf } from "./captions.js";
+import { formatNumber, writeNumber } from "../../../recording/text/sentences.js";
 import { shownToken } from "./compared.js";
 import { effectsOf, noKeyLeft } from "./compute.js";
 
@@ -20,7 +19,7 @@ export async function effectsTable({ request, told, say, language }, given) {
   if (!effects) return null;
   const row = (/** @type {string} */ name, /** @type {string} */ about, /** @type {import("./compute.js").Effect} */ effect) => {
     const title = `${say(name)}: ${say(about)}`;
-    return typeof effect === "string" ? [title, effect, ""] : [title, ...effect.map((number) => numberOf(number, language))];
+    return typeof effect === "string" ? [title, effect, ""] : [title, ...effect.map((number) => writeNumber(number, language))];
   };
   const rows = [row("padding", "about_padding", effects.padding), row("leak", "about_leak", effects.future)];
   return { type: "table", label: told.views.numbers, head: ["", say("mask_on"), say("mask_off")], rows };

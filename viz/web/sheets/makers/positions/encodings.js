@@ -1,7 +1,7 @@
 // The encodings of the page Positions in the sizes of an address: their tables, and what is said of them.
 
 import { encodingTable, similarityOf } from "../../../engine/analysis/encodings.js";
-import { formatNumber } from "../../../recording/text/sentences.js";
+import { writeNumber } from "../../../recording/text/sentences.js";
 
 /** @typedef {import("../../../engine/analysis/encodings.js").Table} Table */
 /** @typedef {import("../../../engine/analysis/encodings.js").Similarity} Similarity */
@@ -143,12 +143,6 @@ export class Encodings {
     const button = { type: "controls", key: "sizes", controls: [show] };
     return { controls: {}, answer: this.say("recorded_sizes", this.given.told.recorded), below: this.given.told.encodings[code].about, left: [], right: [button] };
   }
-}
-
-/** A number with three digits, as viz/text/words.py writes it. @param {number} value @param {string} language */
-export function writeNumber(value, language) {
-  if (value === 0) return "0";
-  return formatNumber(value, Math.abs(value) < 0.001 ? ".1e" : ".3f", language);
 }
 
 /** The numbers from 0 on, as names. @param {number} count */

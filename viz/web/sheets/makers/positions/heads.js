@@ -6,7 +6,7 @@ import { formatNumber } from "../../../recording/text/sentences.js";
 import { signedPixels } from "../../maps.js";
 import { wavesOf } from "./encoding.js";
 import { numbered } from "./encodings.js";
-import { readable, textOf } from "./sentences.js";
+import { readableText, textOf } from "./sentences.js";
 import { headOf, headTiles } from "./tiles.js";
 
 /** @typedef {import("../../types.js").Part} Part */
@@ -153,7 +153,7 @@ export async function rotary(reader, given) {
   const { told, say, file } = given;
   const read = (/** @type {string} */ text) => file("rotary", { text });
   /** @type {{result: {name: string, text: string, before: Float32Array[], after: Float32Array[][], far: number}, warning: string}} */
-  const { result: recorded, warning } = await readable(textOf(reader, told), given, read);
+  const { result: recorded, warning } = await readableText(textOf(reader, told), given, read);
   const { name, text, before, after, far } = recorded;
   const change = (/** @type {Float32Array} */ line) => Math.abs(line[0] - line[far]);
   const all = after.flatMap((heads, layer) => heads.map((line, head) => ({ kind: "", layer, head, change: change(line) })));

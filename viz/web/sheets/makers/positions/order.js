@@ -1,11 +1,12 @@
 // Word order: a sentence and its words in another order, with positions in the encoder and without.
 
 import { axisTokens } from "../../../recording/maps/axes.js";
+import { writeNumber } from "../../../recording/text/sentences.js";
 import { tokenNames } from "../../../recording/text/text.js";
 import { tilePixels } from "../../maps.js";
 import { bothOrders } from "./compute.js";
-import { writeNumber } from "./encodings.js";
-import { readable, textOf } from "./sentences.js";
+import { withoutTranslator } from "../notes.js";
+import { readableText, textOf } from "./sentences.js";
 import { headOf, headTiles } from "./tiles.js";
 
 /** @typedef {import("../../types.js").Part} Part */
@@ -31,9 +32,9 @@ export async function order(reader, given) {
   const seed = reader.one("order", ORDERS);
   const isTrained = reader.one("trained", ["0", "1"]) === "1";
   const controls = controlsOf({ seed, isTrained }, say);
-  if (!told.translator) return { controls, answer: say("no_translator"), below: "", left: [], right: notes(told.no_translator) };
+  if (!told.translator) return { controls, answer: say("no_translator"), below: "", left: [], right: withoutTranslator(told) };
   const read = (/** @type {string} */ text) => bothOrders(text, Number(seed), isTrained, given);
-  const { result: both, warning } = await readable(textOf(reader, told), given, read);
+  const { result: both, warning } = await readableText(textOf(reader, told), given, read);
   if (!both) return null;
   const { answers, order: { differences } } = both;
   const maps = answers.map(mapsOf);
@@ -55,9 +56,6 @@ export async function order(reader, given) {
     ],
   };
 }
-
-/** A sentence, and a command. @param {string[]} lines @returns {Part[]} */
-const notes = ([line, command]) => [{ type: "note", text: line }, { type: "note", text: command, code: true }];
 
 /**
  * @param {{seed: string, isTrained: boolean}} chosen

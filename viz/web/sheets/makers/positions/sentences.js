@@ -1,5 +1,7 @@
 // The visitor's sentence: its box, and what is shown in place of one that cannot be read.
 
+import { readable } from "../readable.js";
+
 /** @typedef {import("../../types.js").Control} Control */
 /** @typedef {import("../../types.js").Given} Given */
 /** @typedef {import("../../reader.js").Reader} Reader */
@@ -23,22 +25,10 @@ export function sentenceControl(reader, { told, say }) {
  * @param {(text: string) => Promise<Answer>} compute
  * @returns {Promise<{result: Answer, warning: string}>}
  */
-export async function readable(text, { told, say, problemOf }, compute) {
-  try {
-    const result = await compute(text);
-    if (result) last = text;
-    return { result, warning: "" };
-  } catch (error) {
-    const problem = problemOf(error);
-    if (!problem) throw error;
-    const others = [last, told.text].filter((other) => other && other !== text);
-    for (const other of others) {
-      try {
-        return { result: await compute(other), warning: `${problem} ${say(other === told.text ? "showing_example" : "showing_last")}` };
-      } catch (second) {
-        if (!problemOf(second)) throw second;
-      }
-    }
-    throw error;
-  }
+export async function readableText(text, { told, say, problemOf }, compute) {
+  const others = [last, told.text].filter((other) => other && other !== text);
+  const shown = (/** @type {string} */ other) => say(other === told.text ? "showing_example" : "showing_last");
+  const read = await readable(text, others.map((other) => ({ request: other, shown: shown(other) })), compute, problemOf);
+  if (read.result && !read.warning) last = text;
+  return read;
 }
