@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from model.analysis import maps as analysis
 from model.results.translation import SIDES
+from tests.support.app_sheets import part
 from viz.figures.framed import shown_token
 from viz.pages.masks.compared import Compared, of_batch, of_text, text_request
 from viz.pages.masks.page import Choice
 from viz.text import words
-from viz.text.language import say
+from viz.text.language import say, using
 from viz.text.words_masks import NO_MASK, PAIRS, SENTENCES, TEXT_MASKS, TEXT_SENTENCES
 from viz.views.results import mask_results
 from viz.views.results.mask_results import Result, TextResult
@@ -174,3 +176,21 @@ def effect(seen: Seen) -> str:
         total=len(pairs),
     )
     return f"{line} {' · '.join(rows)}"
+
+
+def assert_said(sheet: dict[str, Any], state: dict[str, str], language: str) -> None:
+    """The sentences of a sheet are those of Python's numbers, and the head that leaks most is open."""
+    with using(language):
+        seen = seen_at(state)
+        assert sheet["answer"] == answer(seen), state
+        assert sheet["below"] == below(seen), state
+        if state.get("show", "both") in ("both", "head"):
+            assert part(sheet, "note", name="under")["text"] == under(seen), state
+        if state.get("show") == "numbers":
+            assert part(sheet, "note", name="effect")["text"] == effect(seen), state
+    layer, head = seen.place
+    assert part(sheet, "tiles", "left", "heads")["value"] == f"{layer}-{head}", state
+    if state.get("show", "both") == "both" and len(part(sheet, "maps")["maps"]) == 2:
+        second = part(sheet, "maps")["maps"][1]
+        assert second["rings"] == [list(cell) for cell in (seen.leak.cells if seen.leak else [])], state
+        assert bool(second["mark"]) == bool(seen.compared.leaking.any()), state

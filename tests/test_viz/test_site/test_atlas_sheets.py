@@ -15,6 +15,7 @@ from model import load_translator
 from model.interventions.edits import Head
 from model.measures.corpus.hypothesis import Hypothesis, Pattern, evaluate
 from model.results.recording import axis_tokens
+from tests.support.app_sheets import part
 from tests.support.javascript import node
 from viz.pages.atlas import contents, idea_file
 from viz.stage.payload import head_card, head_rows, held_out
@@ -55,10 +56,6 @@ def sheets(files: Path) -> Sheets:
 
 def place_of(head: Head) -> dict[str, str]:
     return {"kind": head.kind, "layer": str(head.layer), "head": str(head.head)}
-
-
-def part(sheet: dict[str, Any], kind: str, side: str = "right") -> dict[str, Any]:
-    return next(part for part in sheet[side] if part["type"] == kind)
 
 
 def drawn_row(row: dict[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from model.config import DEFAULT_CHECKPOINT
 from model.interventions.edits import Edits
 from model.results.translation import SIDES
 from model.storage.checkpoint import checkpoints_folder
-from tests.support import masks_by_hand
+from tests.support.app_sheets import part
 from tests.support.javascript import node
-from tests.support.masks_by_hand import seen_at
+from tests.support.masks_by_hand import assert_said, seen_at
 from viz.figures.framed import plain_token
 from viz.figures.labels import spell_bytes
 from viz.pages.masks import contents
@@ -83,11 +83,6 @@ def visit(tmp_path: Path, language: str, states: list[dict[str, str]]) -> list[d
     return json.loads(finished.stdout)
 
 
-def part(sheet: dict[str, Any], type_: str, side: str = "right", name: str | None = None) -> dict[str, Any]:
-    """A part of a sheet by its type and, where there are several, its name."""
-    return next(part for part in sheet[side] if part["type"] == type_ and name in (None, part.get("name")))
-
-
 def tokens(names: list[str]) -> list[str]:
     return spell_bytes([plain_token(name) for name in names])
 
@@ -99,16 +94,7 @@ def test_the_page_says_what_python_makes_of_it(language: str, tmp_path: Path) ->
     sheets = visit(tmp_path, language, STATES)
     for number, (state, sheet) in enumerate(zip(STATES, sheets, strict=True)):
         assert not sheet["missed"] and bool(sheet["computed"]) == (number >= len(RECORDED)), state
-        with using(language):
-            seen = seen_at(state)
-            assert sheet["answer"] == masks_by_hand.answer(seen), state
-            assert sheet["below"] == masks_by_hand.below(seen), state
-            if state.get("show", "both") in ("both", "head"):
-                assert part(sheet, "note", name="under")["text"] == masks_by_hand.under(seen), state
-            if state.get("show") == "numbers":
-                assert part(sheet, "note", name="effect")["text"] == masks_by_hand.effect(seen)
-        layer, head = seen.place
-        assert part(sheet, "tiles", "left", "heads")["value"] == f"{layer}-{head}", state
+        assert_said(sheet, state, language)
 
 
 def test_pictures_are_those_of_python(tmp_path: Path) -> None:

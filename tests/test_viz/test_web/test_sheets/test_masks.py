@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support import masks_by_hand
 from tests.support.app_sheets import part, visit
-from tests.support.masks_by_hand import seen_at
+from tests.support.masks_by_hand import assert_said, seen_at
 from viz.pages.masks import contents
 from viz.text.language import using
 from viz.text.words_masks import MASKS, TEXT_MASKS
@@ -68,24 +67,6 @@ def test_every_picture_is_that_of_its_program(made: list[tuple[dict[str, str], d
                 n = int(name == "head-without")
                 np.testing.assert_array_equal(map_["mask"], seen_at(state).compared.masks[n])
             assert map_["title"] in plots[name].title, state
-
-
-def assert_said(sheet: dict[str, Any], state: dict[str, str], language: str) -> None:
-    """The sentences of a sheet are those of Python's numbers, and the head that leaks most is open."""
-    with using(language):
-        seen = seen_at(state)
-        assert sheet["answer"] == masks_by_hand.answer(seen), state
-        assert sheet["below"] == masks_by_hand.below(seen), state
-        if state.get("show", "both") in ("both", "head"):
-            assert part(sheet, "note", name="under")["text"] == masks_by_hand.under(seen), state
-        if state.get("show") == "numbers":
-            assert part(sheet, "note", name="effect")["text"] == masks_by_hand.effect(seen), state
-    layer, head = seen.place
-    assert part(sheet, "tiles", "left", "heads")["value"] == f"{layer}-{head}", state
-    if state.get("show", "both") == "both" and len(part(sheet, "maps")["maps"]) == 2:
-        second = part(sheet, "maps")["maps"][1]
-        assert second["rings"] == [list(cell) for cell in (seen.leak.cells if seen.leak else [])], state
-        assert bool(second["mark"]) == bool(seen.compared.leaking.any()), state
 
 
 def test_sentences_and_rings_are_those_of_python(made: list[tuple[dict[str, str], dict[str, Any]]]) -> None:
